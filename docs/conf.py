@@ -92,12 +92,14 @@ def _write_table(app):
 
 
 def _write_statements(app):
-    """The papers' statements, run now."""
+    """The papers' statements, run now, and what was found in the papers."""
+    from findings import write_findings
     from statements import write_pages
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         write_pages(Path(app.srcdir) / "statements")
+        write_findings(Path(app.srcdir) / "statements")
 
 
 def _write_lessons(app):

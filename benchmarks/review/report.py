@@ -228,7 +228,7 @@ def _sensitivity(report, known):
     report.heading("Table 10: standard deviation of the error over the 27 hyperparameters, mean over the data sets")
     missing = sum(len(found) < len(paper.SETS) for found in variances.values())
     report.text(
-        "The paper says variance; of errors of tens of percent it would be hundreds.  The mean is over the sets whose",
+        "The paper says variance; this is its square root.  The mean is over the sets whose",
         f"27 errors are known: {missing} of the six are over fewer sets than the paper's seven, no reproduction yet.",
     )
     report.table("", *SIX)

@@ -1,9 +1,9 @@
 """Levenberg-Marquardt steps on the expansion of a smooth primal (chapelle2008 §4.4, eq. 16-18 and Algorithm 6).
 
 A step costs O(n_sv³ + n²), n_sv the number of points where the losses bend: no other point is in the linear system.
-Two misprints are mended.  Eq. 18 gives the step with the wrong sign in its second line: where D is 0 the step is -g/λ.
-And Algorithm 6 lowers λ to min(1, λ/2), where the text wants λ >= 1: here it is max(1, λ/2), so that far from
-convexity λ grows, and Newton's own step (λ = 1) comes back.
+Two misprints are mended.  Eq. 18 gives the step with the wrong sign: where D is 0 it is -g/λ.  And Algorithm 6 lowers
+λ to min(1, λ/2), where the text wants λ >= 1: here it is max(1, λ/2), so that far from convexity λ grows, and Newton's
+own step (λ = 1) comes back.
 
 The paper factors K_sv = AᵀA and B = λ I + A D Aᵀ, and B must be positive definite.  Here the one matrix λ D⁻¹ + K_sv is
 factored, symmetric and indefinite, at an eighth of the work: by Sylvester's law of inertia, applied to both Schur

@@ -80,7 +80,7 @@ LESSONS = (
             ("collobert2006", "eq. 8"),
             ("collobert2006", "Figure 2"),
             ("collobert2006", "eq. 2"),
-            ("collobert2006", "Figure 1, caption"),
+            ("collobert2006", "Figure 1"),
             ("collobert2006", "eq. 3"),
             ("chapelle2008", "Figure 5"),
             ("sindhwani2006", "Figure 1.1"),

@@ -98,8 +98,8 @@ class Counterexample:
 
     Examples
     --------
-    >>> print(ct.papers.paper("debie2004")["§3, M"].counterexample())
-    at entry 0: computed 1e-12, corrected 0, as printed 0.001
+    >>> print(ct.papers.paper("dai2010")["§3, eq. 8 as a bound"].counterexample())
+    computed 0.3333, corrected 3, as printed 0
     """
 
     problem: int  # on which of the statement's problems, from 0

@@ -119,7 +119,7 @@ def blocks(q: Quantities, *, sign: float = -1.0, cross: float = 1.0, damping: fl
     B = damping * np.eye(len(sv)) + A @ np.diag(D[sv]) @ A.T
     inner = g[sv] - cross / damping * D[sv] * (K[np.ix_(sv, nsv)] @ g[nsv])
     step = np.zeros(q.n)
-    step[sv] = -np.linalg.solve(A, np.linalg.solve(B, A @ inner))
+    step[sv] = sign * np.linalg.solve(A, np.linalg.solve(B, A @ inner))
     step[nsv] = sign * g[nsv] / damping
     return K @ step
 
@@ -135,15 +135,14 @@ def blocks(q: Quantities, *, sign: float = -1.0, cross: float = 1.0, damping: fl
     claimed=lambda q: blocks(q),
     printed=lambda q: blocks(q, sign=1.0),
     printed_tex=(
-        r"-\begin{pmatrix} A_{sv}^{-1}B^{-1}A_{sv}(g_{sv} - \tfrac1\lambda D_{sv}K_{sv,nsv}g_{nsv})\\"
-        r" -\tfrac1\lambda g_{nsv}\end{pmatrix}"
+        r"\begin{pmatrix} A_{sv}^{-1}B^{-1}A_{sv}(g_{sv} - \tfrac1\lambda D_{sv}K_{sv,nsv}g_{nsv})\\"
+        r" \tfrac1\lambda g_{nsv}\end{pmatrix}"
     ),
     corrected_tex=(
         r"-\begin{pmatrix} A_{sv}^{-1}B^{-1}A_{sv}(g_{sv} - \tfrac1\lambda D_{sv}K_{sv,nsv}g_{nsv})\\"
         r" \tfrac1\lambda g_{nsv}\end{pmatrix}"
     ),
-    misprint="The second line lacks a minus sign: where no loss bends, the step is -g / λ, as in the first line with D"
-    " = 0.",
+    misprint="Both lines lack a minus sign: where no loss bends, the step is -g / λ.",
     faults={"without the cross term": lambda q: blocks(q, cross=0.0), "λ = 1": lambda q: blocks(q, damping=1.0)},
 )
 def eq_18(q: Quantities) -> Array:

@@ -74,15 +74,12 @@ def labelled_alone(q: Quantities) -> float:
     rests_on=("eq. 11",),
     tolerance=1e-5,
     claimed=lambda q: labelled_alone(q),
-    printed=lambda q: q.values.min(),
-    printed_tex=r"\sum_i \alpha_i y_i = 0 \text{ under } \Gamma \succeq 0",
-    corrected_tex=r"\tfrac1u\sum_{i>l} f(x_i) = 2r - 1 \text{ under } \Gamma \succeq 0",
-    misprint="The constraint Σ α_i y_i = 0 stays behind when Γ = yyᵀ is relaxed, though there is no y any more. Read"
-    " as what a"
-    " free bias asks of every Γ, Γ α = 0, it makes the relaxation the SVM of the labelled points, and not a bound worth"
-    " having; the toolkit fixes the bias by the linear balance.",
     faults={"half of it": lambda q: labelled_alone(q) / 2},
 )
 def bias_in_the_relaxation(q: Quantities) -> float:
-    """With an identity for the working set's block, every row of Γ α = 0 there is α_i = 0."""
+    """With an identity for the working set's block, every row of Γ α = 0 there is α_i = 0.
+
+    The text does not say what becomes of Σ α_i y_i = 0 when Γ = yyᵀ is relaxed. Read as what a free bias asks of every
+    Γ, it makes the relaxation no bound worth having; the toolkit fixes the bias by the linear balance.
+    """
     return free_bias(q)

@@ -93,9 +93,8 @@ def the_pair(q: Quantities) -> list[Array]:
     printed=lambda q: [1e-5, min(1.5 * q.C / q.C_star, 1.0)],
     printed_tex=r"\tilde C \leftarrow \min(1.5\,C, C^*)",
     corrected_tex=r"\tilde C \leftarrow \min(1.5\,\tilde C, C^*)",
-    misprint="C̃ ← min(1.5 C, C*) has C where 1.5 C̃ is meant: as printed the second value is C* wherever C* <= 1.5 C."
-    " And the"
-    " loop ends once C̃ = C*, before anything is minimized with that cost.",
+    misprint="C̃ ← min(1.5 C, C*) has C where 1.5 C̃ is meant: as printed the second value is C* wherever C* <= 1.5 C,"
+    " and elsewhere the loop has no end.",
     faults={"doubling": lambda q: np.append(1e-5 * 2.0 ** np.arange(17), 1.0)},
 )
 def schedule(q: Quantities) -> Array:
@@ -109,15 +108,13 @@ def schedule(q: Quantities) -> Array:
     r"1",
     rests_on=("Algorithm 1, schedule",),
     claimed=lambda q: 1.0,
-    printed=lambda q: 1e-5 * 1.5**28,
-    printed_tex=r"\text{while } \tilde C < C^*",
-    corrected_tex=r"\text{until } \tilde C = C^* \text{ has been minimized with}",
-    misprint="'while C̃ < C*' ends the loop as C̃ reaches C*, before anything is minimized with it; the last C̃ is"
-    " then 0.85 C*.",
     faults={"2/3": lambda q: 2 / 3},
 )
 def end_of_schedule(q: Quantities) -> float:
-    """The last SVMs have the cost that was asked for."""
+    """The last SVMs have the cost that was asked for.
+
+    "while C̃ < C*" ends the loop as C̃ reaches C*, before anything is minimized with it.
+    """
     return float(switching(s3vm(), q.counted, max_pairs=1).history[-1].stage)
 
 

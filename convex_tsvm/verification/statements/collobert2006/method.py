@@ -7,6 +7,7 @@ import numpy as np
 from ....formulations import tsvm
 from ....kernels import RowsWithSums
 from ....losses import exponential, hinge, ramp, symmetric_hinge, symmetric_ramp, two_slope_symmetric_ramp
+from ....problem import Array
 from . import PAPER
 from .quantities import H, Quantities, R, Theta
 
@@ -90,14 +91,13 @@ def rewritten(q: Quantities, s: float) -> list[float]:
     r"J^s(\theta) - UC^*(1 - s),\quad s = 0",
     rests_on=("eq. 1", "eq. 3"),
     claimed=lambda q: rewritten(q, 0.0),
-    printed=lambda q: rewritten(q, q.s),
-    printed_tex=r"J(\theta) = J^s(\theta) - UC^*(1 - s) \text{ for any } s",
-    corrected_tex=r"J(\theta) = J^s(\theta) - UC^*(1 - s) \text{ for } s = 0",
-    misprint="'We can rewrite (1) as' eq. 3 is so for s = 0 alone: with s < 0 the loss is clipped, and another one.",
     faults={"s = -0.9": lambda q: rewritten(q, -0.9)},
 )
 def before_eq_3(q: Quantities) -> list[float]:
-    """The doubled points with the ramp loss are eq. 1 if the ramp is not clipped inside the margin."""
+    """The doubled points with the ramp loss are eq. 1 if the ramp is not clipped inside the margin.
+
+    With s < 0 the text has the loss of eq. 2 in place of eq. 1's.
+    """
     return [q.toolkit_objective(theta, tsvm("hinge")) for theta in q.others]
 
 
@@ -210,11 +210,6 @@ def eq_8(q: Quantities) -> np.ndarray:
     r"J^s_{vex}(\theta) + J^s_{cav}(\theta),\quad J^s_{cav} = -C^*\sum_{i=L+1}^{L+2U} H_s(y_i f(x_i))",
     rests_on=("eq. 3", "eq. 8"),
     claimed=lambda q: [convex_part(q, theta) + concave_part(q, theta) for theta in q.others],
-    printed=lambda q: [convex_part(q, theta) - concave_part(q, theta) for theta in q.others],
-    printed_tex=r"J^s = J^s_{vex} - J^s_{cav},\quad J^s_{cav} = C^*\sum_{i=L+1}^{L+2U} H_s(y_i f(x_i))",
-    corrected_tex=r"J^s = J^s_{vex} + J^s_{cav},\quad J^s_{cav} = -C^*\sum_{i=L+1}^{L+2U} H_s(y_i f(x_i))",
-    misprint="The brace named J_cav leaves the minus outside: what it names is convex, and eq. 16 has it with the"
-    " minus.",
     faults={"the convex part alone": lambda q: [convex_part(q, theta) for theta in q.others]},
 )
 def eq_9(q: Quantities) -> list[float]:
@@ -325,6 +320,46 @@ def dual_procedure(q: Quantities, moved: bool = True, tied: bool = True) -> np.n
     return q.points(f)
 
 
+#: Outputs of unlabelled points before and after a step with s = -½.
+STEPS = [(np.array([0.0, 2.0]), np.array([-0.5, 0.5])), (np.array([0.0, 2.0]), np.array([-0.75, 0.75]))]
+
+
+@PAPER.states(
+    "§2, after Algorithm 2",
+    r"J_{cav}(\theta^{t+1}) < J_{cav}(\theta^t) + J'_{cav}(\theta^t)\cdot(\theta^{t+1} - \theta^t)",
+    r"\beta_i^{t+1} \ne \beta_i^t \text{ for an } i \text{ with } y_i f_{\theta^{t+1}}(x_i) \ne s",
+    sign=r"\Leftrightarrow",
+    rests_on=("eq. 7", "eq. 11"),
+    quantities=lambda: STEPS,
+    claimed=lambda f: changed(*f, at_kink=False),
+    printed=lambda f: changed(*f),
+    printed_tex=r"(7) \text{ is strict unless } \beta^{t+1} = \beta^t",
+    corrected_tex=r"(7) \text{ is strict unless for all } i:\ \beta_i^{t+1} = \beta_i^t \text{ or } y_i f(x_i) = s",
+    misprint="Where all copies whose β changes end on the kink, y f = s, (7) is an equality.",
+    faults={"strict whatever happens": lambda f: True, "never strict": lambda f: False},
+)
+def strict(f: tuple[Array, Array]) -> bool:
+    """Eq. 7 is strict where β changes at a copy that does not end on the kink.
+
+    The first step is that of two labelled points, ±1 on a line, and two others, 0 and 2, with C = 1, C* = ¼ and s = -½,
+    from the SVM f(x) = x of the labelled ones to f(x) = (x - 1) / 2.
+    """
+    concave, (before, after) = ramp(-0.5).split()[1], map(both_copies, f)
+    tangent = concave(before) + concave.supergradient(before) * (after - before)
+    return bool(concave(after).sum() < tangent.sum())
+
+
+def both_copies(f: Array) -> Array:
+    """y f of both copies of each point."""
+    return np.concatenate([f, -f])
+
+
+def changed(before: Array, after: Array, *, at_kink: bool = True) -> bool:
+    """Whether β of eq. 11 changes at a copy, or at one that does not end on the kink."""
+    before, after = both_copies(before), both_copies(after)
+    return bool((((before < -0.5) != (after < -0.5)) & (at_kink | (after != -0.5))).any())
+
+
 @PAPER.states(
     "Figure 1",
     r"\text{symmetric hinge, sigmoid, ramp}",
@@ -343,24 +378,6 @@ def figure_1(q: Quantities) -> np.ndarray:
 def three_losses(t: np.ndarray, s: float, factor: float = 3.0) -> np.ndarray:
     """The curves of Figure 1."""
     return np.array([H(1, np.abs(t)), np.exp(-factor * t**2), np.minimum(1 + s, H(1, np.abs(t)))])
-
-
-@PAPER.states(
-    "Figure 1, caption",
-    r"\text{the toolkit's symmetric ramp loss}",
-    r"\min(1 + s, \max(0, 1 - |t|))",
-    rests_on=("eq. 2",),
-    claimed=lambda q: np.minimum(1 + q.s, H(1, np.abs(q.z))),
-    printed=lambda q: R(q.s, np.abs(q.z)),
-    printed_tex=r"R_s(|t|) = \min(1 - s, \max(0, 1 - |t|))",
-    corrected_tex=r"\min(1 + s, \max(0, 1 - |t|))",
-    misprint="The caption calls it R_s(|t|); R_s as the text defines it, min(1 - s, max(0, 1 - t)), is not clipped at"
-    " |t|.",
-    faults={"a plateau of width |s|": lambda q: np.minimum(1 + q.s / 2, H(1, np.abs(q.z)))},
-)
-def figure_1_caption(q: Quantities) -> np.ndarray:
-    """The loss of Figure 1, right: its plateau is as wide as 2 |s|."""
-    return symmetric_ramp(q.s)(q.z)
 
 
 @PAPER.states(

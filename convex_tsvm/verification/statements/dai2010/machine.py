@@ -32,13 +32,6 @@ def losses(q: Quantities, f: Array) -> float:
     r"\text{the toolkit's objective}",
     r"\tfrac12\|f\|^2_{\mathcal H} + C_1\sum_{i=1}^{l}\ell_1(x_i, y_i; f) + C_2\sum_{i=l+1}^{l+u}\ell_2(x_i; f)",
     claimed=lambda q: [q.half_square(one) + losses(q, q.f(one)) for one in q.functions],
-    printed=lambda q: [np.sqrt(2 * q.half_square(one)) + losses(q, q.f(one)) for one in q.functions],
-    printed_tex=r"\|f\|_{\mathcal H} + C_1\sum_{i=1}^{l}\ell_1(x_i, y_i; f) + C_2\sum_{i=l+1}^{l+u}\ell_2(x_i; f)",
-    corrected_tex=(
-        r"\tfrac12\|f\|^2_{\mathcal H} + C_1\sum_{i=1}^{l}\ell_1(x_i, y_i; f) +"
-        r" C_2\sum_{i=l+1}^{l+u}\ell_2(x_i; f)"
-    ),
-    misprint="The norm is neither squared nor halved, as it is in eq. 2, 3, 8 and 9.",
     faults={
         "the losses exchanged": lambda q: [
             q.half_square(one) + q.C_1 * hinge(np.abs(q.f(one)[: q.l])).sum() + q.C_2 * hinge(q.f(one)[q.l :]).sum()
@@ -47,7 +40,10 @@ def losses(q: Quantities, f: Array) -> float:
     },
 )
 def eq_1(q: Quantities) -> list[float]:
-    """The objective of semi-supervised methods; the S3VM has the hinge and the symmetric hinge loss."""
+    """The objective of semi-supervised methods; the S3VM has the hinge and the symmetric hinge loss.
+
+    The norm in eq. 1 is neither squared nor halved; it is in eq. 2, 3, 8 and 9, and here.
+    """
     model = tsvm("hinge", balance=None)
     return [model.objective(q.problem, q.f(one), q.half_square(one)) for one in q.functions]
 
@@ -117,12 +113,10 @@ def means(q: Quantities, f: Array, *, denominators: str = "classes") -> tuple[fl
     positive, negative = (q.y + 1) / 2, (1 - q.y) / 2
     n_0: float
     n_1: float
-    if denominators == "printed":
-        n_0, n_1 = 2 * q.u * (1 - q.r) + positive.sum(), q.u * (2 * q.r - 1) + negative.sum()
-    elif denominators == "points":
+    if denominators == "points":
         n_0 = n_1 = float(q.n)
     else:
-        n_0, n_1 = q.u * q.r + positive.sum(), q.u * (1 - q.r) + negative.sum()
+        n_0, n_1 = 2 * q.u * (1 - q.r) + positive.sum(), q.u * (2 * q.r - 1) + negative.sum()
     mean_1 = (q.d @ f[q.l :] + negative @ f[: q.l]) / n_1
     return float(mean_1), float(((1 - q.d) @ f[q.l :] + positive @ f[: q.l]) / n_0)
 
@@ -143,30 +137,21 @@ def objective(q: Quantities, function: tuple[Array, float], **how: str) -> float
     return float(q.half_square(function) + paid + q.C_3 * spread)
 
 
-DENOMINATORS = (
-    "With Σ d_i / u = 2r - 1 and d_i in {0, 1} only r >= 1/2 is possible. The balance is that of labels ±1"
-    " (chapelle2008"
-    " eq. 3): the denominators are the sizes of the classes, u r and u (1 - r) unlabelled points and the labelled ones."
-)
-
-
 @PAPER.states(
     "eq. 3",
     r"\text{the toolkit's objective before relaxation}",
-    r"\tfrac12\|w\|^2 + C_1\sum\eta_i + C_2\sum\xi_i + C_3\sum(\zeta_{1,i} + \zeta_{0,i})",
+    r"\tfrac12\|w\|^2 + C_1\sum\eta_i + C_2\sum\xi_i + C_3\sum(\zeta_{1,i} + \zeta_{0,i}),\quad"
+    r" \tfrac1u\sum d_i = 2r - 1",
     rests_on=("eq. 2", "eq. 4", "eq. 5", "eq. 6", "eq. 7"),
     claimed=lambda q: [objective(q, one) for one in q.functions],
-    printed=lambda q: [objective(q, one, denominators="printed") for one in q.functions],
-    printed_tex=r"\tfrac1u\sum_{i=l+1}^{l+u} d_i = 2r - 1,\quad d_i \in \{0, 1\}",
-    corrected_tex=r"\tfrac1u\sum_{i=l+1}^{l+u} d_i = 1 - r,\quad d_i \in \{0, 1\}",
-    misprint=DENOMINATORS,
     faults={"means over all points": lambda q: [objective(q, one, denominators="points") for one in q.functions]},
 )
 def eq_3(q: Quantities) -> list[float]:
     """Every class stays within ε of its mean output, or pays.
 
-    The label d_i, whose class mean counts, and the sign of f(x_i) in |f(x_i)| >= 1 - ξ_i are not tied to each other in
-    the paper; here both are the label.
+    By the balance 2r - 1 is the share of the negative class, whose d_i are 1: r is no share of a class. The label d_i,
+    whose class mean counts, and the sign of f(x_i) in |f(x_i)| >= 1 - ξ_i are not tied to each other in the paper; here
+    both are the label.
     """
     return [
         unrelaxed_objective(q.problem, q.f(one), q.labels, q.half_square(one), q.epsilon, q.C_3) for one in q.functions
@@ -187,14 +172,12 @@ def spreads_of(q: Quantities, sign: float, known: bool) -> list[Array]:
 MEMBERS = {4: r"\tfrac{y_i+1}{2}", 5: r"\tfrac{1-y_i}{2}", 6: "(1-d_i)", 7: "d_i"}
 
 
-def slack_tex(number: int, *, printed: bool) -> str:
-    """LaTeX of eq. 4-7, with the denominators as printed or as the sizes of the classes."""
-    positive, known, unknown = number in (4, 6), r"\tfrac{y_j+1}{2}", "(1-d_j)"
-    size = "2u(1-r)" if printed else "ur"
-    if not positive:
-        known, unknown, size = r"\tfrac{1-y_j}{2}", "d_j", "u(2r-1)" if printed else "u(1-r)"
-    mean = rf"\frac{{\sum_{{j>l}}{unknown} f(x_j) + \sum_{{j\le l}}{known} f(x_j)}}{{{size} + \sum_{{j\le l}}{known}}}"
-    return rf"{MEMBERS[number]}\Big|f(x_i) - {mean}\Big| \le \varepsilon + \zeta_{{{0 if positive else 1},i}}"
+def slack_tex(number: int) -> str:
+    """LaTeX of the mean of a class in eq. 4-7."""
+    known, unknown, size = r"\tfrac{y_j+1}{2}", "(1-d_j)", "2u(1-r)"
+    if number in (5, 7):
+        known, unknown, size = r"\tfrac{1-y_j}{2}", "d_j", "u(2r-1)"
+    return rf"\frac{{\sum_{{j>l}}{unknown} f(x_j) + \sum_{{j\le l}}{known} f(x_j)}}{{{size} + \sum_{{j\le l}}{known}}}"
 
 
 def _slack_statement(number: int, who: str, sign: float) -> None:
@@ -207,12 +190,8 @@ def _slack_statement(number: int, who: str, sign: float) -> None:
     PAPER.states(
         f"eq. {number}",
         rf"{zeta}",
-        rf"\max(0, {MEMBERS[number]}\,|f(x_i) - \text{{mean of the class}}| - \varepsilon)",
+        rf"\max\Big(0, {MEMBERS[number]}\,\Big|f(x_i) - {slack_tex(number)}\Big| - \varepsilon\Big)",
         claimed=lambda q: [least_slacks(q, q.f(one), number) for one in q.functions],
-        printed=lambda q: [least_slacks(q, q.f(one), number, denominators="printed") for one in q.functions],
-        printed_tex=slack_tex(number, printed=True),
-        corrected_tex=slack_tex(number, printed=False),
-        misprint=DENOMINATORS,
         faults={
             "means over all points": lambda q: [
                 least_slacks(q, q.f(one), number, denominators="points") for one in q.functions
@@ -278,25 +257,22 @@ def eq_8(q: Quantities) -> list[float]:
 
 @PAPER.states(
     "§3, eq. 8 as a bound",
-    r"\tfrac12\,\text{spread beyond } 2\varepsilon",
-    r"\sum_i \max(0, |f(x_i)| - \varepsilon)",
+    r"\sum_i \ell_c(x_i) \text{ of one class}",
+    r"\sum_i \max(0, 2|f(x_i)| - \varepsilon)",
     relation="<=",
     rests_on=("Proposition 1", "eq. 8"),
     quantities=lambda: [np.array([1.0, 1.0, -1.0]), np.array([0.3, 2.5, -1.2, 0.1])],
-    claimed=lambda f: tube(1.0)(f).sum(),
-    printed=lambda f: (
-        tube(1.0)(f).sum() + class_spread(f, np.ones(len(f)), 2.0) / 2 - class_spread(f, np.ones(len(f)), 1.0)
-    ),
+    claimed=lambda f: 2 * tube(0.5)(f).sum(),
+    printed=lambda f: tube(1.0)(f).sum(),
     printed_tex=r"|w^\top x_i + b| \le \varepsilon + \zeta_i",
     corrected_tex=r"|w^\top x_i + b| \le \tfrac12(\varepsilon + \zeta_i)",
-    misprint="Eq. 8 has |f| <= ε + ζ in place of (ε + ζ)/2, and that is no bound of the spread beyond ε: outputs 1, 1,"
-    " -1"
-    " of one class with ε = 1 pay nothing, and have spread 1/3.",
-    faults={"a quarter of the losses": lambda f: tube(1.0)(f).sum() / 4 - 0.2},
+    misprint="Eq. 8 has |f| <= ε + ζ in place of Proposition 1's (ε + ζ)/2, which is no bound of the spread beyond ε:"
+    " outputs 1, 1, -1 of one class with ε = 1 pay nothing, and have spread 1/3.",
+    faults={"a quarter of the losses": lambda f: tube(0.5)(f).sum() / 2 - 1},
 )
 def eq_8_as_a_bound(f: Array) -> float:
-    """What eq. 8 charges is an upper bound of half the spread beyond 2 ε."""
-    return class_spread(f, np.ones(len(f)), 2.0) / 2
+    """With ε = 1 Proposition 1's constraint charges at least the spread; eq. 8's half of it for 2 ε."""
+    return class_spread(f, np.ones(len(f)), 1.0)
 
 
 @PAPER.states(
@@ -374,11 +350,10 @@ def relative(q: Quantities, *, everyone: bool = True, both: bool = True) -> floa
     rests_on=("eq. 8", "eq. 9"),
     claimed=lambda q: np.maximum(1, np.abs(q.t)),
     printed=lambda q: np.abs(q.t),
-    printed_tex=r"C_2 = C_3,\ \varepsilon = 0:\quad \ell_2'(t) = |t|",
-    corrected_tex=r"C_2 = C_3,\ \varepsilon = 0:\quad \ell_2'(t) = \max(1, |t|)",
-    misprint="With C₂ = C₃ and ε = 0 an unlabelled point pays max(1, |t|), which is eq. 9's loss with ε = 1 and a"
-    " constant;"
-    " eq. 9 with ε = 0 charges |t|.",
+    printed_tex=r"\varepsilon = 0:\quad f(x_i) \le \varepsilon + \zeta_i,\ -f(x_i) \le \varepsilon + \hat\zeta_i",
+    corrected_tex=r"\varepsilon = 0:\quad \ell_2'(t) = \max(1, |t|)",
+    misprint="With C₂ = C₃ and ε = 0 an unlabelled point of eq. 8 pays max(1, |t|), where eq. 9 charges |t|. With ε = 1"
+    " eq. 9 charges the same but for a constant, and other losses for labelled points than eq. 8 with ε = 0.",
     faults={"the hinge twice": lambda q: 2 * np.maximum(1, np.abs(q.t))},
 )
 def special_variant(q: Quantities) -> Array:

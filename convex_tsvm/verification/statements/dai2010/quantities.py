@@ -34,7 +34,7 @@ class Quantities:
     d : array, shape (u,)
         d_i of the unlabelled points: 0 for the positive class, 1 for the negative one.
     r : float
-        The share of unlabelled points in the positive class.
+        2r - 1 is the share of unlabelled points in the negative class, by the class balance in eq. 3.
     t : array
         Outputs at which losses are compared.
     """
@@ -49,7 +49,7 @@ class Quantities:
             (rng.normal(0, size, (self.Z.shape[1],)), rng.normal()) for size in (0.3, 1.0, 2.0) * 5
         ]
         self.d = (np.arange(self.u) % 3 == 0).astype(float)
-        self.r = float(1 - self.d.mean())
+        self.r = float(1 + self.d.mean()) / 2
         self.t = np.linspace(-3, 3, 25) + 0.01
 
     @classmethod

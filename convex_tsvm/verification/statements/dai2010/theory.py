@@ -41,18 +41,17 @@ def lemma_2(q: Quantities) -> float:
     rests_on=("Lemma 2",),
     tolerance=2e-3,
     claimed=lambda q: least_over_alpha(q),
-    printed=lambda q: printed_bound(q),
+    printed=lambda q: 0.0,
     printed_tex=(
-        r"\tfrac{lu}{(m+u)^2}\,D\sum_i\alpha_i,\quad K_\alpha = \sum_i\alpha_i I + C_3\sum_i\alpha_i z_i"
-        r" z_i^\top"
+        r"\min_{\alpha\ge0}\ \tfrac{1}{l+u}\sum_i x_i K_\alpha x_i + \tfrac{lu}{(m+u)^2}\,D\sum_i\alpha_i,\quad"
+        r" K_\alpha = \sum_i\alpha_i I + C_3\sum_i\alpha_i z_i^\top"
     ),
     corrected_tex=(
-        r"\tfrac{l+u}{lu}\,D\sum_i\alpha_i,\quad K_\alpha = \Big(\sum_i\alpha_i I + C_3\sum_i\alpha_i z_i"
-        r" z_i^\top\Big)^{-1}"
+        r"\min_{\alpha\ge0}\ \tfrac{1}{l+u}\sum_i x_i^\top K_\alpha x_i + \tfrac{l+u}{lu}\,D\sum_i\alpha_i,\quad"
+        r" K_\alpha = \Big(\sum_i\alpha_i I + C_3\sum_i\alpha_i z_i z_i^\top\Big)^{-1}"
     ),
-    misprint="K_{α,C₃} is the inverse of what is printed, and the factor of D Σ α is (l+u)/(lu), not lu/(m+u)²: as"
-    " printed"
-    " the least value is 0, at α = 0.",
+    misprint="K_{α,C₃} is the inverse of what is printed, with z_i z_iᵀ, and the factor of D Σ α is (l+u)/(lu), not"
+    " lu/(m+u)²: as printed the value at α = 0 is 0.",
     faults={
         "without C₃": lambda q: least_over_alpha(q, compact=False),
         "the factor lu/(l+u)²": lambda q: least_over_alpha(q, factor=q.l * q.u / q.n**2),
@@ -75,14 +74,6 @@ def least_over_alpha(q: Quantities, *, compact: bool = True, factor: float | Non
     return float(cp.Problem(cp.Minimize(first + factor * RADIUS * cp.sum(alpha))).solve(solver="CLARABEL"))
 
 
-def printed_bound(q: Quantities) -> float:
-    """The same as it is printed: linear in α >= 0, with nonnegative coefficients."""
-    alpha = cp.Variable(q.n, nonneg=True)
-    A = cp.sum(alpha) * np.eye(q.Z.shape[1]) + q.C_3 * q.Z.T @ cp.diag(alpha) @ q.Z
-    first = cp.trace(A @ (q.Z.T @ q.Z)) / q.n
-    return float(cp.Problem(cp.Minimize(first + q.l * q.u / q.n**2 * RADIUS * cp.sum(alpha))).solve(solver="CLARABEL"))
-
-
 @dataclass(frozen=True)
 class Population:
     """Many points x = ±``size`` on a line with f(x) = x and margin γ = ``gamma``, the first ``l`` of them labelled.
@@ -102,7 +93,7 @@ class Population:
         signs = np.where(np.arange(n) < self.wrong * n, -1.0, 1.0)
         return np.asarray(self.size * np.random.default_rng(0).permutation(signs))
 
-    def bound(self, *, count: int | None = None, margin: float | None = None, printed: bool = False) -> float:
+    def bound(self, *, margin: float | None = None, printed: bool = False) -> float:
         """Corollary 4 with δ = 1/20, and D = ½ for w = 1."""
         l, u, gamma = self.l, self.u, self.gamma
         Q, S = (l + u) / (l * u), (l + u) / ((l + u - 0.5) * (1 - 0.5 / max(l, u)))
@@ -110,7 +101,7 @@ class Population:
         complexity = 2 * np.sqrt(0.5 / (l * u) * (l + u) * self.size**2)
         size = np.sqrt(32 * np.log(4 * np.e) / 3) * Q * np.sqrt(min(l, u))
         confidence = np.sqrt((2 if printed else S / 2) * Q * np.log(20))
-        return float(xi.sum() / ((count or l) * gamma) + complexity / gamma + size + confidence)
+        return float(xi.sum() / (l * gamma) + complexity / gamma + size + confidence)
 
 
 POPULATIONS = [
@@ -130,13 +121,11 @@ POPULATIONS = [
     rests_on=("Lemma 2",),
     quantities=lambda: POPULATIONS,
     claimed=lambda q: q.bound(),
-    printed=lambda q: q.bound(count=q.l + q.u, margin=1.0, printed=True),
+    printed=lambda q: q.bound(margin=1.0, printed=True),
     printed_tex=r"\tfrac{1}{n\gamma}\sum_{i=1}^{l}\max(0, 1 - y_i f(x_i)) + \dots",
     corrected_tex=r"\tfrac{1}{l\gamma}\sum_{i=1}^{l}\max(0, \gamma - y_i f(x_i)) + \dots",
-    misprint="The sum of margin errors is divided by l, not n, and its ξ_i are those of margin γ, max(0, γ - y f). The"
-    " last"
-    " term of El-Yaniv and Pechyony (2007) is √(S Q ln(1/δ) / 2) with S near 1; the printed one is larger and does no"
-    " harm.",
+    misprint="The ξ_i are those of margin γ, max(0, γ - y f): with γ > 1 those that are printed are too small, here"
+    " with n = l. What n is the corollary does not say; it must be l.",
     faults={"without the margin errors": lambda q: q.bound(margin=-1e9)},
 )
 def corollary_4(q: Population) -> float:

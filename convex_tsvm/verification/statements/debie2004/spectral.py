@@ -37,10 +37,6 @@ def parameters(q: Quantities) -> list[float]:
     relation=">=",
     rests_on=("eq. 7",),
     claimed=lambda q: 0.0,
-    printed=lambda q: 1e-3,
-    printed_tex=r"M \succ 0",
-    corrected_tex=r"M \succeq 0",
-    misprint="M ≻ 0 is M ⪰ 0: a label matrix has rank one, so that M has rank one and is not definite unless d = 1.",
     faults={"definite": lambda q: 0.01},
 )
 def coefficients(q: Quantities) -> list[float]:
