@@ -44,7 +44,6 @@ def write_pages(folder):
         made = report.paper
         draw(report, folder / f"{made.name}.svg")
         (folder / f"{made.name}.rst").write_text(cards(report), encoding="utf-8")
-        (folder / f"{made.name}_errors.inc").write_text(errors(made), encoding="utf-8")
         (folder / f"{made.name}_derivation.rst").write_text(derived(made), encoding="utf-8")
         write_notebook(made.cells(), folder / f"{made.name}_derivation.ipynb")
         write_notebook(made.cells(exercise=True), folder / f"{made.name}_exercise.ipynb")
@@ -189,15 +188,6 @@ def _beside(name, number):
     common = one.quantities == paper(one.paper).quantities
     where = "On a problem of its own" if not common else "On other points" if found.problem else "On six points"
     return text + f"   * - counterexample\n     - {where}, {found}.\n\n"
-
-
-def errors(made):
-    """Every misprint of a paper: printed, corrected, and a counterexample."""
-    text = ""
-    for one in made:
-        if one.printed is not None:
-            text += f":ref:`{one.number} <{label(one)}>`. {beside(one)}"
-    return text
 
 
 def label(one):

@@ -21,7 +21,7 @@ def test_modelling_example_runs(capsys):
     exec(compile(code, "README.md", "exec"), {})
     out = capsys.readouterr().out
     assert "relative gap" in out
-    assert "57 of 57 checks passed" in out
+    assert "39 of 39 checks passed" in out
 
 
 def test_estimator_example_runs(moons):
@@ -39,8 +39,8 @@ PAGES = {
     "docs/certificate.rst": 2,
     "docs/guide/fit.rst": 4,
     "docs/guide/many_points.rst": 4,
-    "docs/guide/teach.rst": 1,
-    "docs/guide/verify.rst": 2,
+    "docs/guide/teach.rst": 2,
+    "docs/guide/verify.rst": 3,
 }
 #: What stands for a file or a name in them.
 STAND_INS = {"DATA": "data.npz", "NEW_DATA": "new.npz", "FILE": "file.npz", "NAME": "dai2010"}

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from ....formulations import cs3vm
 from ...steps import Line
 from ...symbols import Total, formula
 from . import PAPER
-from .method import concave_part, convex_part
-from .quantities import Quantities, Theta
+from .method import concave_part
+from .quantities import H, Quantities
 
 
 def without(k: int, times: int = 0) -> Callable[[Line], Line]:
@@ -111,31 +112,40 @@ def differences(function, at: np.ndarray, width: float = 1e-6) -> np.ndarray:  #
     return np.array([(function(at + step) - function(at - step)) / (2 * width) for step in steps])
 
 
-def bend(q: Quantities, part: Callable[[Quantities, Theta], float]) -> list[float]:
-    """By how much a function is above the middle of its ends, from θ^t to random θ: 0 or less if it is convex."""
+@PAPER.states(
+    "§3, CS³VM",
+    r"\text{the toolkit's objective of CS}^3\text{VM}",
+    r"\|w\|_1 + C\sum_{i=1}^{L}\xi_i + C^*\sum_{i=L+1}^{L+U}\min(\xi_i, \xi_i^*)",
+    claimed=lambda q: [one_norm(q, w, b) for w, b in _lines(q)],
+    printed=lambda q: [one_norm(q, w, b, last=q.U) for w, b in _lines(q)],
+    printed_tex=r"\|w\|_1 + C\sum_{i=1}^{L}\xi_i + C^*\sum_{i=L+1}^{U}\min(\xi_i, \xi_i^*)",
+    corrected_tex=r"\|w\|_1 + C\sum_{i=1}^{L}\xi_i + C^*\sum_{i=L+1}^{L+U}\min(\xi_i, \xi_i^*)",
+    misprint="The last sum runs to U, and must run to L + U: with fewer unlabelled points than labelled ones it is"
+    " empty.",
+    faults={"½ ‖w‖² for ‖w‖₁": lambda q: [one_norm(q, w, b, power=2) for w, b in _lines(q)]},
+)
+def one_norm_objective(q: Quantities) -> list[float]:
+    """The linear S3VM with the 1-norm, of Fung and Mangasarian."""
+    X, model = _features(q), cs3vm()
     found = []
-    for theta in q.others:
-        middle = ((q.theta_t[0] + theta[0]) / 2, (q.theta_t[1] + theta[1]) / 2)
-        found.append(part(q, middle) - (part(q, q.theta_t) + part(q, theta)) / 2)
+    for w, b in _lines(q):
+        found.append(model.objective(q.problem, X @ w + b, float(np.abs(w).sum())))
     return found
 
 
-@PAPER.states(
-    "Appendix A, after eq. 17",
-    r"\text{the convex part above its chords}",
-    r"0,\ \text{ for eq. 15}",
-    relation="<=",
-    rests_on=("eq. 15", "eq. 16"),
-    claimed=lambda q: np.zeros(len(q.others)),
-    printed=lambda q: np.array(bend(q, convex_part)) - np.array(bend(q, concave_part)),
-    printed_tex=r"\text{the convex part (16): } -C^*\sum_{i=L+1}^{L+2U} H_s(y_i f(x_i))",
-    corrected_tex=(
-        r"\text{the convex part (15): } \tfrac12\|w\|^2 + C\sum_{i=1}^{L} H_1(y_i f(x_i)) +"
-        r" C^*\sum_{i=L+1}^{L+2U} H_1(y_i f(x_i))"
-    ),
-    misprint="'The convex part (16)' is eq. 15: eq. 16 is above its chords.",
-    faults={"eq. 15 with a margin to spare": lambda q: np.full(len(q.others), -1e3)},
-)
-def convex_and_concave(q: Quantities) -> list[float]:
-    """The part whose hinge losses become slacks is convex; the other one is concave."""
-    return bend(q, convex_part)
+def _features(q: Quantities) -> np.ndarray:
+    """Two features a point, from the kernel matrix: any will do."""
+    return np.asarray(q.problem.gram[:, :2])
+
+
+def _lines(q: Quantities) -> list[tuple[np.ndarray, float]]:
+    rng = np.random.default_rng(1)
+    return [(rng.normal(size=2), float(rng.normal())) for _ in range(5)]
+
+
+def one_norm(q: Quantities, w: np.ndarray, b: float, *, last: int | None = None, power: int = 1) -> float:
+    """The display written out, with the least slacks."""
+    f = _features(q) @ w + b
+    size = float(np.abs(w).sum()) if power == 1 else 0.5 * float(w @ w)
+    unlabelled = np.minimum(H(1, f), H(1, -f))[q.L : None if last is None else last]
+    return size + q.C * float(H(1, q.problem.y[: q.L] * f[: q.L]).sum()) + q.C_star * float(unlabelled.sum())
