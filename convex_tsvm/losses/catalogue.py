@@ -25,7 +25,7 @@ def _kept(make: Callable[P, PLQ]) -> Callable[P, PLQ]:
         loss = make(*args, **kwargs)
         given = inspect.signature(make).bind(*args, **kwargs)
         given.apply_defaults()
-        loss.made_by = (make, given.arguments)
+        loss.made_by = (make.__name__, given.arguments)
         return loss
 
     kept = lru_cache(maxsize=64, typed=True)(made)

@@ -58,8 +58,8 @@ class PLQ:
     PLQ: t on [-1, 0]
     """
 
-    #: The function of the catalogue that made it, and its arguments.
-    made_by: tuple[Any, dict[str, Any]] | None = None
+    #: The name of the function of the catalogue that made it, and its arguments.
+    made_by: tuple[str, dict[str, Any]] | None = None
 
     def __init__(
         self, breaks: ArrayLike, pieces: ArrayLike, domain: tuple[float, float] = (-np.inf, np.inf), name: str = ""

@@ -62,7 +62,7 @@ class Proof(ABC):
     def apply(self, model: Any, box: Any, cutoff: float) -> tuple[float, Any]:
         """A bound for a box of a :class:`BoundModel`, and the smaller box of all its solutions below the cutoff.
 
-        Where there is no solution the box is empty; the bound is below inf otherwise, and -inf where nothing is known.
+        Where there is no solution the box is empty or the bound is inf; it is -inf where nothing is known.
         """
 
     def store(self) -> Stored:

@@ -266,14 +266,13 @@ def checked(proof: Proof, found: Any, box: Any) -> tuple[float, Any]:
     """What a proof says of a box, if it is a bound and a part of the box; else a ValueError that names its class."""
     try:
         bound, left = found
-        fits = float(bound) < np.inf or (float(bound) == np.inf and left.is_empty)
-        fits = fits and left.low.shape == box.low.shape == left.high.shape
+        fits = not np.isnan(float(bound)) and left.low.shape == box.low.shape == left.high.shape
     except (TypeError, ValueError, AttributeError):
         fits = False
     if not fits:
         raise ValueError(
             f"the proof {type(proof).__name__} says {reprlib.repr(found)} of a box: it must be a bound and a "
-            "box; the bound is below inf unless the box is empty"
+            "box; the bound may be inf where nothing in the box is a solution"
         )
     return float(bound), left
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..losses import PLQ
+from ..losses import PLQ, catalogue
 
 Monomial = tuple[str, ...]  # names of parameters, () for 1
 
@@ -110,7 +110,8 @@ def numbers_of(loss: PLQ, read: Callable[[PLQ], Any], samples: int = 16, share: 
     found = [rational(x) for x in read(loss)]
     if loss.made_by is None:
         return found
-    make, given = loss.made_by
+    name, given = loss.made_by
+    make = getattr(catalogue, name)
     usual = {name: one.default for name, one in inspect.signature(make).parameters.items()}
     names = [name for name, value in given.items() if np.isfinite(value) and value != usual[name]]
     rng, rows, columns = np.random.default_rng(0), [], []
