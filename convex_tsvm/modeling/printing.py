@@ -26,7 +26,7 @@ SYMBOLS = {
     "gamma0": ("γ₀", r"\gamma_0", "dual variable of the balance"),
     "slope": ("β", r"\beta", "costs times slopes of the tangents"),
     "target": ("c", "c", "mean output of the unlabelled points"),
-    "constant": ("β₀", r"\beta_0", "what the tangents are at f = 0, with their costs"),
+    "constant": ("β₀", r"\beta_0", "the constant term of all tangents"),
     "X": ("X", "X", "the points, one a row"),
     "Xᵀ": ("Xᵀ", r"X^\top", "the points, one a column"),
     "K": ("K", "K", "kernel values"),

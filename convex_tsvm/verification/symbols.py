@@ -351,6 +351,8 @@ class Sum(Formula):
         return (self.of,)
 
     def show(self, tex: bool) -> str:
+        if isinstance(self.of, Product) and self.of.factor < 0 and not isinstance(self.of.factor, Parametric):
+            return "-" + Sum(self.index, self.over, -self.of).show(tex)  # the sign in front
         inner = self.of.bracketed(tex, 2)
         return rf"\sum_{{{self.index} \in {self.over}}} {inner}" if tex else f"Σ_{{{self.index}∈{self.over}}} {inner}"
 

@@ -97,7 +97,7 @@ def derivative(q: Quantities) -> np.ndarray:
     faults={"only the copies with label 1": lambda q: -q.C_star * hinge_slope(q)[q.unlabeled].sum()},
 )
 def slope_of_bias(q: Quantities) -> float:
-    """The same by the bias: the sum of the slopes, with their labels."""
+    """The derivative of J_cav by b is the sum of the slopes, with their labels."""
     return float(differences(lambda b: concave_part(q, (q.theta_t[0], float(b[0]))), np.array([q.theta_t[1]]))[0])
 
 
