@@ -31,7 +31,8 @@ print(primal, dual, sep="\n\n")
 
 # %%
 # Their matrices.  K has the kernel values of the points, and K₀ has those of x₀ too, the mean of the unlabelled points
-# in the feature space; mᵀa + b is the mean output of the unlabelled points.  The slopes β are those of the ramp's concave part,
+# in the feature space; mᵀa + b is the mean output of the unlabelled points.  The slopes β are those of the ramp's
+# concave part,
 # min(0, 0.3 - \|f\|): -sign(f) where \|f\| > 0.3.
 K = np.exp(-0.2 * ((X[:, None, :] - X[None, :, :]) ** 2).sum(axis=-1))
 unlabeled = y == 0
