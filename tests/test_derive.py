@@ -11,8 +11,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from matplotlib.mathtext import MathTextParser
 from strategies import plq
+from test_printing import drawn
 
 import convex_tsvm as ct
 from convex_tsvm.cli import main
@@ -386,15 +386,8 @@ def test_a_loss_that_is_only_compared_with_numbers_says_so():
 
 @pytest.mark.parametrize("name", list(MADE)[::7])
 def test_latex_is_read(name):
-    """By matplotlib's reader, which knows a part of LaTeX: under other names for some commands."""
-    reader = MathTextParser("path")
-    names = {r"\tfrac": r"\frac", r"\lVert": r"\Vert", r"\rVert": r"\Vert", r"\,": " ", r"\;": " ", r"\ge ": r"\geq "}
-    for step in MADE[name]:
-        for one in (step.after.formula, *step.after.conditions):
-            shown = one.show(True)
-            for command, other in names.items():
-                shown = shown.replace(command, other)
-            reader.parse(f"${shown}$")
+    for shown in (*MADE[name].functions_in_latex(), *(step.after.show(True) for step in MADE[name])):
+        drawn(shown)
 
 
 def test_text_latex_html_and_notebook_have_every_step():

@@ -336,8 +336,10 @@ def formulas_of_models(moons):
 def formulas_of_papers():
     """LaTeX of every statement and step, as it is printed and as it is right."""
     for name in PAPERS:
-        for one in (*ct.papers.paper(name), *ct.papers.paper(name).derivation):
+        for one in ct.papers.paper(name):
             yield from filter(None, (one.latex(), one.printed_tex, one.corrected_tex))
+        for derivation in ct.papers.paper(name).derivations:
+            yield from (*derivation.functions_in_latex(), *(step.after.show(True) for step in derivation))
 
 
 @pytest.mark.parametrize("of", ["models", pytest.param("papers", marks=pytest.mark.papers)])

@@ -141,7 +141,7 @@ _RAISED = zip("ᵀ†*", [r"^\top", r"^\dagger", r"^*"], strict=True)
 _TEX |= {symbol: f"${command}$" for symbol, command in (*_RELATIONS, *_SYMBOLS, *_RAISED)}
 
 #: LaTeX commands of combining accents, which follow their letter in Unicode.
-_ACCENTS = {"\N{COMBINING TILDE}": "tilde", "\N{COMBINING CIRCUMFLEX ACCENT}": "hat"}
+_ACCENTS = {"\N{COMBINING TILDE}": "tilde", "\N{COMBINING CIRCUMFLEX ACCENT}": "hat", "\N{COMBINING MACRON}": "bar"}
 
 
 def plain(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import unicodedata
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -16,8 +17,12 @@ from .symbols import Formula, Point, Square, Sum, Symbol, numbers, total
 
 
 def as_latex(text: str) -> str:
-    """Words and symbols as LaTeX in a formula."""
-    return rf"\text{{{plain(text)}}}"
+    """A function's name as LaTeX in a formula, such as L(w, b; α); or words as text, whose symbols are formulas."""
+    shown = plain(unicodedata.normalize("NFD", text))
+    if text[1:2] == "(":
+        return shown.replace("$", "")
+    parts = shown.split("$")
+    return "".join(rf"\text{{{one}}}" if k % 2 == 0 else one for k, one in enumerate(parts) if one)
 
 
 @dataclass(frozen=True, eq=False)

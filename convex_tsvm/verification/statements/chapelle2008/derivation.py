@@ -71,7 +71,7 @@ def continuation() -> Derivation:
     """The mean of exp(-s (t + σz)²) over a normal z is exp(-s t² / (1 + 2sσ²)) / √(1 + 2sσ²)."""
     s, t, z, sigma, spread = Symbol("s"), Symbol("t"), Symbol("z"), Symbol("σ", r"\sigma"), Symbol("q")
     legend = "z: normal, with density exp(-½ z²) / √(2π); σ: the width of the smoothing; q = 1 + 2 s σ²."
-    first = Line(-s * Square(t + sigma * z) - half * Square(z), "log of the density times the loss, but for √(2π)")
+    first = Line(-s * Square(t + sigma * z) - half * Square(z), "log of the density times the loss, up to a constant")
     chain = Chain(first, Setting(balanced=False, tangents="", legend=legend))
     chain.defined["q"] = ((), 1 + 2 * s * Square(sigma))
     centre = 2 * s * sigma * t / spread
