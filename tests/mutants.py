@@ -84,7 +84,7 @@ class Copy:
             "PYTHONDONTWRITEBYTECODE": "",
             "CONVEX_TSVM_DATA": os.environ.get("CONVEX_TSVM_DATA", str(ROOT / ".." / "shared" / "data")),
         }
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
+        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-m", "not slow", *tests]
         try:
             ran = subprocess.run(
                 command,

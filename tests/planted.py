@@ -1112,6 +1112,43 @@ CHECKERS = [
 ]
 
 #: What somebody else adds: relaxations, proofs and branching rules of one's own.
+DERIVATIONS = [
+    Fault(
+        "a gap counts as positive whatever it is",
+        "verification/steps.py",
+        "            if not gap.is_sound(self, places):",
+        "            if gap.kind == 'nothing':",
+        ("tests/test_derive.py::test_a_gap_that_need_not_be_positive_is_refused",),
+    ),
+    Fault(
+        "conditions of a line are not looked at",
+        "verification/steps.py",
+        "        if not same(kept, list(self.added), self.after.conditions, places):",
+        "        if not places:",
+        ("tests/test_derive.py::test_a_wrong_step_is_refused_at_its_line",),
+    ),
+    Fault(
+        "identities are looked at where labels are all positive",
+        "verification/steps.py",
+        "itertools.product((1, -1), repeat=count)",
+        "itertools.product((1,), repeat=count)",
+        ("tests/test_derive.py::test_every_step_needs_labels_of_both_signs",),
+    ),
+    Fault(
+        "a conjugate may be larger than it is",
+        "verification/exact.py",
+        "or piece(s) != s * t - own(t):",
+        "or piece(s) < s * t - own(t):",
+        ("tests/test_derive.py::test_conjugates_in_rational_numbers_are_conjugates",),
+    ),
+    Fault(
+        "a parabola between two positive ends counts as positive",
+        "verification/exact.py",
+        "return bool(4 * a * c >= b * b)",
+        "return True",
+        ("tests/test_derive.py::test_a_parabola_may_dip_between_its_ends",),
+    ),
+]
 OWN = [
     Fault(
         "a search stays optimal though its certificate is refused",
@@ -1165,4 +1202,5 @@ FAULTS = [
     *SIGNS,
     *CHECKERS,
     *OWN,
+    *DERIVATIONS,
 ]

@@ -364,6 +364,8 @@ def test_a_formulation_derives_itself_and_says_what_it_cannot():
     assert ct.cccp_tsvm().derive("cccp").prove().proven
     with pytest.raises(ValueError, match="of='x' must be"):
         ct.derive(ct.svm(), "x")
+    with pytest.raises(ValueError, match="formulation='svm' must be a Formulation"):
+        ct.derive("svm")
     for of, model, said in (
         ("cccp", ct.svm(), "all losses are convex"),
         ("balance", ct.svm(), "must have balance='linear'"),
@@ -451,3 +453,21 @@ def test_the_command_line_derives(capsys, tmp_path):
     assert json.loads(capsys.readouterr().out)["proven"]
     assert main(["derive", "svm", "--of", "sdp"]) == 2
     assert "no label to be found" in capsys.readouterr().err
+
+
+def test_every_step_needs_labels_of_both_signs():
+    """What is an identity for labels 1 alone is none: y_i in place of 1 in the middle of a dual."""
+    made = MADE["supervised: dual"]
+    k = next(k for k, step in enumerate(made) if "K_ij" in step.why)
+    line = made[k].after
+    y, alpha = Symbol("y"), Symbol("α")
+    gain = Sum("i", "L", (y["i"] - 1) * alpha["i"])
+    wrong = with_line(made, k, dataclasses.replace(line, formula=line.formula + gain))
+    assert not wrong[k].prove(wrong.functions, wrong.setting.points).proven
+
+
+def test_a_parabola_may_dip_between_its_ends():
+    dip = Exact.of(L.PLQ([], [(1, 0, -0.25)], (-1, 1)))
+    zero = Exact.of(L.PLQ([], [(0, 0, 0)], (-1, 1)))
+    assert not zero.is_below(dip)
+    assert zero.is_below(dip.scaled(1, Fraction(1, 4)))

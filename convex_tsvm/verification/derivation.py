@@ -153,11 +153,14 @@ class Derivation:
         """What the sets are."""
         if self.setting.legend:
             return self.setting.legend
-        copies = ", once with y_i = 1 and once with y_i = -1 (F: each once)" if self.setting.copies else ", F for short"
-        copies = copies if self.setting.unlabeled else ", none"
-        mean = "; J: and their mean x_0" if self.setting.balanced else ""
+        if not self.setting.unlabeled:
+            return "L: labelled points, of which each costs C_i."
+        copies = (
+            "once with y_i = 1 and once with y_i = -1, and F: each once" if self.setting.copies else "also called F"
+        )
+        mean = "; J: these and the mean x_0 of the unlabelled points" if self.setting.balanced else ""
         costs = "C_i is C of a labelled point, C* of another."
-        return f"L: labelled points; U: unlabelled ones{copies}; I: both{mean}. {costs}"
+        return f"L: labelled points; U: unlabelled ones, {copies}; I: both{mean}. {costs}"
 
     def __str__(self) -> str:
         lines = [self.title, "=" * len(self.title), self.legend, *self._functions(), "", f"{self.first}"]

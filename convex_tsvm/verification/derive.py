@@ -47,6 +47,9 @@ def derive(formulation: Formulation, of: str = "dual") -> Derivation:
     >>> len(derivation), derivation.prove().proven
     (14, True)
     """
+    given: object = formulation
+    if not isinstance(given, Formulation):
+        raise ValueError(f"formulation={formulation!r} must be a Formulation, such as ct.cccp_tsvm()")
     one_of("of", of, KINDS)
     derived = Derived(formulation, copies_of(formulation) if of in ("dual", "primal", "cccp") else None)
     made = {"dual": _dual, "primal": _primal, "cccp": _cccp, "balance": _balance, "sdp": relax_labels, "bound": _bound}
