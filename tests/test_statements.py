@@ -248,8 +248,8 @@ def test_every_misprint_shows(moons, balanced):
     ("model", "options", "number"),
     [
         (ct.s3vm(), {"kernel": ct.RBF(0.5)}, "chapelle2008 eq. 4"),
-        (ct.s3vm(), {}, "sindhwani2006 eq. 1.4"),
-        (ct.cccp_tsvm(0.0, balance=None, fit_intercept=False), {"C_unlabeled": 3.0}, "debie2004 eq. 10"),
+        (ct.s3vm(), {}, "sindhwani2006 eq. 1.3"),
+        (ct.cccp_tsvm(0.0, balance=None, fit_intercept=False), {"C_unlabeled": 3.0}, "debie2004 eq. 9"),
         (ct.compact_margin(1.1, 0.5, 1.0), {"C_unlabeled": 1.5}, "dai2010 Algorithm 1"),
     ],
 )

@@ -19,6 +19,8 @@ import numpy as np
 from ..answers import as_code
 from ..cells import text_cell
 from ..derivation import Derivation
+from ..steps import Line
+from ..symbols import Total, formula
 
 #: What a function of a statement returns: a number, or an array of numbers.
 Value = Any
@@ -377,6 +379,23 @@ class Proven(Statement):
         step = self.made[self.step - 1]
         wrong = replace(step, after=claim(step.after))
         return 0.0 if wrong.prove(self.made.functions, self.made.setting.points).proven else np.inf
+
+
+def without(k: int, times: int = 0) -> Callable[[Line], Line]:
+    """The line without its k-th term, or with another multiple of it: a mistake that is to be refused."""
+
+    def wrong(line: Line) -> Line:
+        assert isinstance(line.formula, Total)
+        terms = list(line.formula.terms)
+        terms[k] = times * terms[k]
+        return replace(line, formula=sum(terms, formula(0)))
+
+    return wrong
+
+
+def unconditioned(k: int) -> Callable[[Line], Line]:
+    """The line without its k-th condition."""
+    return lambda line: replace(line, conditions=tuple(one for one in line.conditions if one is not line.conditions[k]))
 
 
 @contextlib.contextmanager

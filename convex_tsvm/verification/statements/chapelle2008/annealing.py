@@ -2,34 +2,17 @@
 
 from __future__ import annotations
 
-import cvxpy as cp
 import numpy as np
-import scipy.optimize
 from scipy.special import xlogy
 
 from ....formulations import s3vm
-from ....instance import AnnealedPrimal, Instance
 from ....instance.probabilities import Probabilities
 from ....losses import annealed, squared_hinge, symmetric_squared_hinge
 from ....methods import annealing
 from ....problem import Array
+from ..statement import without
 from . import PAPER
-from .problem import objective
-from .quantities import EXACT, Quantities, V
-
-
-@PAPER.states(
-    "eq. 7",
-    r"\mathcal I'(w, b, p_u)",
-    r"\mathbb E_{y_u \sim p_u}\,\mathcal I(w, b, y_u)",
-    rests_on=("eq. 1",),
-    claimed=lambda q: [mean_objective(q, one) for one in q.functions[:4]],
-    faults={"p and 1 - p exchanged": lambda q: [mean_objective(q, one, other=True) for one in q.functions[:4]]},
-)
-def eq_7(q: Quantities) -> list[float]:
-    """The expected objective is the sum of the losses weighted by p and 1 - p: against the mean over all labelings."""
-    p = np.append((q.y > 0).astype(float), probabilities(q))
-    return [q.instance.expected_objective(q.o(one), q.half(one), p) for one in q.functions[:4]]
+from .quantities import Quantities, V
 
 
 def probabilities(q: Quantities) -> Array:
@@ -37,91 +20,10 @@ def probabilities(q: Quantities) -> Array:
     return np.random.default_rng(1).uniform(0.1, 0.9, q.u)
 
 
-def mean_objective(q: Quantities, function: tuple[Array, float], other: bool = False) -> float:
-    """The mean of eq. 1 over all labelings, each with its probability."""
-    p, total = probabilities(q), 0.0
-    p = 1 - p if other else p
-    for labels in q.labelings:
-        chance = float(np.prod(np.where(labels[q.l :] > 0, p, 1 - p)))
-        total += chance * objective(q, function, labels)
-    return total
-
-
-def best_p(q: Quantities, g: Array, T: float, *, sign: float = 1.0) -> Array:
-    """Eq. 8 with the ν for which the balance holds."""
-
-    def p(nu: float) -> Array:
-        return 1 / (1 + np.exp(np.clip(sign * (g - nu) / T, -700, 700)))
-
-    reach = float(np.abs(g).max()) + 50 * T
-    nu = scipy.optimize.brentq(lambda nu: float(p(nu).sum()) - q.positive, -reach, reach, xtol=1e-14)
-    return np.asarray(p(float(nu)))
-
-
 def gaps(q: Quantities) -> Array:
     """g_i = C* [V(1, o_i) - V(-1, o_i)] at a function."""
     o = q.o(q.functions[1])[q.l :]
     return q.C_star * (V(1, o) - V(-1, o))
-
-
-@PAPER.states(
-    "eq. 8",
-    r"\arg\min_{p_u} \mathcal I'' \text{ under the balance}",
-    r"\frac{1}{1 + e^{(g_i - \nu)/T}},\quad g_i = C^*[V(1, o_i) - V(-1, o_i)]",
-    rests_on=("eq. 7",),
-    claimed=lambda q: best_p(q, gaps(q), 0.5),
-    faults={
-        "g with the wrong sign": lambda q: best_p(q, gaps(q), 0.5, sign=-1.0),
-        "C* left out": lambda q: best_p(q, gaps(q) / q.C_star + 0.3 * gaps(q) ** 2, 0.5),
-    },
-)
-def eq_8(q: Quantities) -> Array:
-    """The best probabilities at a temperature under the balance, as the toolkit finds them."""
-    return Probabilities.best(gaps(q), 0.5, q.positive).p
-
-
-def annealed_value(q: Quantities, x: Array, primal: AnnealedPrimal, *, sign: float = 1.0) -> float:
-    """min over p of I'' at the variables x, by CVXPY."""
-    o = primal.outputs(x)
-    g, p = q.C_star * (V(1, o[q.l :]) - V(-1, o[q.l :])), cp.Variable(q.u)
-    goal = cp.Minimize(g @ p - sign * 0.5 * cp.sum(cp.entr(p) + cp.entr(1 - p)))
-    least = float(cp.Problem(goal, [cp.sum(p) == q.positive]).solve(**EXACT))
-    known = float(q.C * V(q.y, o[: q.l]).sum() + q.C_star * V(-1, o[q.l :]).sum())
-    return primal.regularization(x) + known + least
-
-
-def surface(q: Quantities) -> tuple[AnnealedPrimal, Array]:
-    """The toolkit's S(w, b) at T = ½, and variables."""
-    primal = AnnealedPrimal(Instance(s3vm().balanced_as(q.counted), q.counted)).cooled(0.5)
-    return primal, np.random.default_rng(2).normal(size=primal.n_variables)
-
-
-def gradient_of_minimum(q: Quantities, *, shift: float = 0.0) -> Array:
-    """S and its gradient, by CVXPY and central differences."""
-    primal, x = surface(q)
-    steps, width = np.eye(len(x)), 1e-3
-    slopes = [
-        (annealed_value(q, x + width * one, primal) - annealed_value(q, x - width * one, primal)) / (2 * width)
-        for one in steps
-    ]
-    return np.append(annealed_value(q, x, primal) + shift, slopes)
-
-
-@PAPER.states(
-    "eq. 9",
-    r"(\mathcal S,\ \nabla\mathcal S) \text{ with } p_u \text{ held at its best}",
-    r"\min_{p_u}\mathcal I''(w, b, p_u; T) \text{ and its differences}",
-    rests_on=("eq. 8",),
-    tolerance=1e-3,
-    quantities=lambda: PAPER.quantities()[:1],
-    claimed=lambda q: gradient_of_minimum(q),
-    faults={"without the entropy": lambda q: gradient_of_minimum(q, shift=0.5 * q.u * np.log(2) / 2)},
-)
-def eq_9(q: Quantities) -> Array:
-    """The gradient of the minimum over p is that with p fixed at the best one, under the balance, too."""
-    primal, x = surface(q)
-    value, gradient = primal.value_and_gradient(x)
-    return np.append(value, gradient)
 
 
 @PAPER.states(
@@ -203,3 +105,18 @@ def entropies(q: Quantities) -> float:
     """How uncertain labels are: a sum over points, in nats."""
     p = probabilities(q)
     return q.u * Probabilities(np.log(p / (1 - p))).entropy()
+
+
+# Lines of derivations: which of them, the step that leads to each, and mistakes in it.
+for _number, _says, _derivation, _step, _faults in (
+    (
+        "eq. 7",
+        "The mean over labels with probabilities p.",
+        0,
+        1,
+        {"the sign of g": without(0, -1)},
+    ),
+    ("eq. 8", "The Lagrangian of the balance, stationary at eq. 8.", 0, 2, {"ν with the wrong sign": without(3, -1)}),
+    ("eq. 9", "What is left when p is eliminated.", 0, 3, {"without the entropy": without(0)}),
+):
+    PAPER.proven(_number, _says, _derivation, _step, _faults)

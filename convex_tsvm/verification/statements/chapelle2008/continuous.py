@@ -8,79 +8,16 @@ import cvxpy as cp
 import numpy as np
 import scipy.integrate
 
-from ....formulations import s3vm, tsvm
+from ....formulations import tsvm
 from ....instance import Instance
-from ....instance.expansion import centred_kernel
 from ....instance.primal import SmoothPrimal
 from ....losses import exponential, smoothed, squared_hinge, symmetric_squared_hinge
 from ....methods import cccp
 from ....methods.schedule import doubling
 from ....problem import Array
+from ..statement import without
 from . import PAPER
 from .quantities import EXACT, Quantities, V
-
-
-@PAPER.states(
-    "eq. 12",
-    r"2\tilde r - 1",
-    r"\tfrac1u\sum_{i=l+1}^{n} w^\top x_i + b",
-    claimed=lambda q: cccp(s3vm(), q.balanced, tol=1e-9).scores[q.l :].mean(),
-    faults={"the mean over all points": lambda q: cccp(s3vm(), q.balanced, tol=1e-9).scores.mean() + 0.01},
-)
-def eq_12(q: Quantities) -> float:
-    """The linear balance: the mean output of the unlabelled points at the toolkit's solution."""
-    return 2 * q.r - 1
-
-
-def centred(q: Quantities, *, over: slice | None = None, last: float = 1.0) -> Array:
-    """Eq. 13 written out."""
-    where = over or slice(q.l, q.n)
-    mean = q.K[:, where].mean(axis=1)
-    return np.asarray(q.K - mean[:, None] - mean[None, :] + last * q.K[where, where].mean())
-
-
-@PAPER.states(
-    "eq. 13",
-    r"\text{the toolkit's centred kernel}",
-    r"k(x,x') - \tfrac1u\sum_i k(x,x_i) - \tfrac1u\sum_i k(x_i,x') + \tfrac1{u^2}\sum_{i,j} k(x_i,x_j)",
-    claimed=lambda q: centred(q),
-    faults={
-        "the mean over all points": lambda q: centred(q, over=slice(0, q.n)),
-        "the last term left out": lambda q: centred(q, last=0.0),
-    },
-)
-def eq_13(q: Quantities) -> Array:
-    """Moving the origin to the mean of the unlabelled points changes the kernel like this."""
-    return centred_kernel(Instance(s3vm(), q.balanced))[0]
-
-
-@PAPER.states(
-    "§4, centring and the bias",
-    r"\text{least objective under eq. 12}",
-    r"\text{least objective with the kernel of eq. 13 and } b = 2\tilde r - 1",
-    rests_on=("eq. 12", "eq. 13"),
-    tolerance=1e-5,
-    claimed=lambda q: fixed_bias(q, centred(q), 2 * q.r - 1),
-    faults={
-        "the kernel not centred": lambda q: fixed_bias(q, q.K, 2 * q.r - 1),
-        "b = 0.3 more": lambda q: fixed_bias(q, centred(q), 2 * q.r - 0.7),
-    },
-)
-def centring(q: Quantities) -> float:
-    """Centring the points and fixing the bias is the linear balance: an SVM with a free bias under eq. 12."""
-    labels, w, b = q.labelings[1], cp.Variable(q.Z.shape[1]), cp.Variable()
-    f = q.Z @ w + b
-    goal = 0.5 * cp.sum_squares(w) + q.cost @ cp.square(cp.pos(1 - cp.multiply(labels, f)))
-    return float(cp.Problem(cp.Minimize(goal), [cp.sum(f[q.l :]) / q.u == 2 * q.r - 1]).solve(**EXACT))
-
-
-def fixed_bias(q: Quantities, kernel: Array, bias: float) -> float:
-    """The least ½ βᵀKβ + Σ c max(0, 1 - y f)², f = K β + b."""
-    values, axes = np.linalg.eigh(kernel)
-    root = axes * np.sqrt(np.maximum(values, 0))
-    w = cp.Variable(q.n)
-    loss = cp.square(cp.pos(1 - cp.multiply(q.labelings[1], root @ w + bias)))
-    return float(cp.Problem(cp.Minimize(0.5 * cp.sum_squares(w) + q.cost @ loss)).solve(**EXACT))
 
 
 @PAPER.states(
@@ -335,3 +272,18 @@ def figure_6(q: Quantities) -> list[int]:
         value = 0.05 * (w - 1) ** 2 + squared_hinge()(w) * 0.02 + smoothed(exponential(), width)(w)
         found.append(int(((value[1:-1] < value[:-2]) & (value[1:-1] < value[2:])).sum()))
     return found
+
+
+# Lines of derivations: which of them, the step that leads to each, and mistakes in it.
+for _number, _says, _derivation, _step, _faults in (
+    (
+        "eq. 12",
+        "The balance sets the bias.",
+        4,
+        1,
+        {"losses of labelled points left out": without(1)},
+    ),
+    ("eq. 13", "The kernel of points moved by their mean.", 4, 2, {"½ left out": without(0, 2)}),
+    ("§4, centring and the bias", "Centring is the same as the balance.", 4, 2, {"without c": without(1)}),
+):
+    PAPER.proven(_number, _says, _derivation, _step, _faults)

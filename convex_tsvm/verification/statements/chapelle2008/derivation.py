@@ -22,7 +22,8 @@ T, p = Symbol("T"), Symbol("p")
 def derivations() -> tuple[Derivation, ...]:
     """The probabilities of annealing, the smoothing of continuation, CCCP's step (Algorithm 4), and Newton's."""
     steps = derive(s3vm(), "cccp").cited("§4.1", "§4.1", "", "Algorithm 4")
-    return annealing("eq. 7", "eq. 8", "eq. 8-9"), continuation(), steps, newton()
+    balance = derive(s3vm(), "balance").cited("eq. 12", "eq. 13")
+    return annealing("eq. 7", "eq. 8", "eq. 8-9"), continuation(), steps, newton(), balance
 
 
 def annealing(*sources: str) -> Derivation:

@@ -13,6 +13,7 @@ from ....instance.expansion import ExpansionPrimal
 from ....losses import flat_newton
 from ....problem import Array, Problem
 from ....solvers.levenberg_marquardt import levenberg_marquardt
+from ..statement import without
 from . import PAPER
 from .quantities import Quantities, V
 
@@ -65,49 +66,6 @@ def eq_15(q: Quantities) -> list[float]:
     """The objective with w = Σ β_i φ(x_i), in the kernel of eq. 13."""
     primal, points = primal_of(q)
     return [primal.value(beta) for beta in points]
-
-
-@PAPER.states(
-    "eq. 16",
-    r"\nabla\Omega, \text{ the toolkit's}",
-    r"Kg,\quad g_i = \beta_i + C\ell_L'(y_i o_i)y_i \text{ or } \beta_i + C^*\ell_U'(o_i)",
-    rests_on=("eq. 15",),
-    claimed=lambda q: primal_of(q)[0].kernel @ slopes(q, primal_of(q)[1][0]),
-    faults={
-        "g without K": lambda q: slopes(q, primal_of(q)[1][0]),
-        "ℓ_L' without y": lambda q: primal_of(q)[0].kernel @ slopes(q, primal_of(q)[1][0], signs=False),
-    },
-)
-def eq_16(q: Quantities) -> Array:
-    """The gradient by β."""
-    primal, points = primal_of(q)
-    found = primal.gradient(points[0])
-    steps = 1e-6 * np.eye(q.n)
-    apart = [(primal.value(points[0] + one) - primal.value(points[0] - one)) / 2e-6 for one in steps]
-    assert np.allclose(found, apart, atol=1e-5 * max(1.0, np.abs(found).max()))
-    return found
-
-
-@PAPER.states(
-    "eq. 17",
-    r"\nabla^2\Omega \text{ by differences of the toolkit's gradient}",
-    r"K + KDK,\quad D_{ii} = C\ell_L''(y_i o_i) \text{ or } C^*\ell_U''(o_i)",
-    rests_on=("eq. 16",),
-    tolerance=1e-5,
-    claimed=lambda q: hessian(q),
-    faults={"K + D": lambda q: hessian(q, outer=False), "K left out": lambda q: hessian(q) - primal_of(q)[0].kernel},
-)
-def eq_17(q: Quantities) -> Array:
-    """The Hessian by β: only points on a part of their loss that bends count."""
-    primal, points = primal_of(q)
-    steps = 1e-7 * np.eye(q.n)
-    return np.array([(primal.gradient(points[0] + one) - primal.gradient(points[0] - one)) / 2e-7 for one in steps])
-
-
-def hessian(q: Quantities, outer: bool = True) -> Array:
-    """The right side of eq. 17."""
-    K, D = primal_of(q)[0].kernel, np.diag(curvatures(q, primal_of(q)[1][0]))
-    return K + (K @ D @ K if outer else D)
 
 
 def blocks(q: Quantities, *, sign: float = -1.0, cross: float = 1.0, damping: float = 3.0) -> Array:
@@ -250,3 +208,11 @@ def flat_shape(q: Quantities) -> Array:
 def steps(q: Quantities) -> int:
     """The number of Newton steps is a small constant."""
     return levenberg_marquardt(primal_of(q)[0], np.zeros(q.n), goal=1e-8, max_iter=500).n_iter
+
+
+# Lines of derivations: which of them, the step that leads to each, and mistakes in it.
+for _number, _says, _derivation, _step, _faults in (
+    ("eq. 16", "The gradient by β is K(β + h).", 3, 1, {"h left out": without(2), "twice": without(2, 2)}),
+    ("eq. 17", "The Hessian by β is K + KDK.", 3, 1, {"D left out": without(4), "K left out": without(3)}),
+):
+    PAPER.proven(_number, _says, _derivation, _step, _faults)

@@ -2,36 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ....formulations import cs3vm
-from ...steps import Line
-from ...symbols import Total, formula
+from ..statement import unconditioned, without
 from . import PAPER
 from .method import concave_part
 from .quantities import H, Quantities
-
-
-def without(k: int, times: int = 0) -> Callable[[Line], Line]:
-    """The line without its k-th term, or with another multiple of it: a mistake that is to be refused."""
-
-    def wrong(line: Line) -> Line:
-        assert isinstance(line.formula, Total)
-        terms = list(line.formula.terms)
-        terms[k] = times * terms[k]
-        return replace(line, formula=sum(terms, formula(0)))
-
-    return wrong
-
-
-def unconditioned(k: int) -> Callable[[Line], Line]:
-    """The line without its k-th condition."""
-    return lambda line: replace(line, conditions=tuple(one for one in line.conditions if one is not line.conditions[k]))
-
 
 # Which derivation and which step each equation is the line of.
 _ITEMS: tuple[tuple[str, str, int, int, dict[str, Any]], ...] = (

@@ -8,83 +8,9 @@ import numpy as np
 
 from ....kernels import RBF
 from ....problem import Array, Problem
+from ..statement import unconditioned, without
 from . import PAPER
 from .quantities import Quantities, is_psd, smallest
-
-
-@PAPER.states(
-    "eq. 1",
-    r"2\min_y\ \min_w\ \tfrac12\|w\|^2 + C\sum_i \xi_i",
-    r"\min_\Gamma\max_\alpha\ 2\alpha'e - \alpha'(K\odot\Gamma)\alpha",
-    tolerance=1e-5,
-    claimed=lambda q: min(q.value(np.outer(y, y)) for y in q.labelings),
-    faults={
-        "α'(K∘Γ)α twice": lambda q: min(q.value(np.outer(y, y), squares=2.0) for y in q.labelings),
-        "the largest over Γ": lambda q: max(q.value(np.outer(y, y)) for y in q.labelings),
-    },
-)
-def eq_1(q: Quantities) -> float:
-    """The transductive SVM without bias is the least value of the SVM's dual over label matrices.
-
-    It is twice the objective of the SVM, whose dual this is; the toolkit's values are those of the objective.
-    """
-    return 2 * q.least
-
-
-@PAPER.states(
-    "eq. 2",
-    r"2\,\min_w \text{ for each labelling}",
-    r"\max_{0\le\alpha_i\le C}\ 2\alpha'e - \alpha'(K\odot yy')\alpha",
-    tolerance=1e-5,
-    claimed=lambda q: [q.value(np.outer(y, y)) for y in q.labelings],
-    faults={"no upper bound": lambda q: [q.value(np.outer(y, y), bounded=False) for y in q.labelings]},
-)
-def eq_2(q: Quantities) -> Array:
-    """The bounds of α are those of the SVM's dual with hinge loss."""
-    return 2 * q.svm_values
-
-
-@PAPER.states(
-    "eq. 3",
-    r"2\,\min_w \text{ for each labelling}",
-    r"\max_\alpha\ \dots \text{ at } \Gamma = (y^t, y^w)(y^t, y^w)'",
-    rests_on=("eq. 1",),
-    tolerance=1e-5,
-    claimed=lambda q: [q.value(np.outer(y, y)) for y in q.labelings],
-    faults={
-        "the absolute values of the labels": lambda q: [q.value(np.ones((q.n, q.n))) for y in q.labelings],
-        "an identity for the working set": lambda q: [
-            q.value(np.where(np.arange(q.n)[:, None] + np.arange(q.n) >= 2 * q.n_t, np.eye(q.n), np.outer(y, y)))
-            for y in q.labelings
-        ],
-    },
-)
-def eq_3(q: Quantities) -> Array:
-    """The label matrix of a labelling is y y'."""
-    return 2 * q.svm_values
-
-
-@PAPER.states(
-    "eq. 4",
-    r"2\,\min_w \text{ of all labelings, in order}",
-    r"\max_\alpha \dots \text{ for } y^w \in \{1, -1\}^{n_w}\text{, in order}",
-    rests_on=("eq. 3",),
-    tolerance=1e-5,
-    claimed=lambda q: values_over(q, (-1.0, 1.0)),
-    faults={
-        "labels 0 and 1": lambda q: values_over(q, (0.0, 1.0)),
-        "labels between": lambda q: values_over(q, (-0.5, 0.5)),
-    },
-)
-def eq_4(q: Quantities) -> Array:
-    """Unknown labels are 1 or -1, and nothing between."""
-    return np.sort(2 * q.svm_values)
-
-
-def values_over(q: Quantities, labels: tuple[float, float]) -> Array:
-    """Eq. 1's inner value for all y^w of two labels, in order."""
-    vectors = [np.concatenate([q.y_t, unknown]) for unknown in itertools.product(labels, repeat=q.n_w)]
-    return np.sort([q.value(np.outer(y, y)) for y in vectors])
 
 
 @PAPER.states(
@@ -144,19 +70,6 @@ def _whole(q: Quantities, reduced: Array) -> Array:
     basis = np.zeros((q.n, 1 + q.n_w))
     basis[: q.n_t, 0], basis[q.n_t :, 1:] = q.y_t, np.eye(q.n_w)
     return np.asarray(basis @ reduced @ basis.T)
-
-
-@PAPER.states(
-    "eq. 6",
-    r"\mathrm{diag}(\Gamma)",
-    r"e",
-    tolerance=1e-5,
-    claimed=lambda q: np.ones(q.n),
-    faults={"a trace of 1": lambda q: np.full(q.n, 1 / q.n)},
-)
-def eq_6(q: Quantities) -> Array:
-    """Every point agrees with itself."""
-    return np.diag(q.full.labels.value)
 
 
 @PAPER.states(
@@ -242,60 +155,6 @@ def corollary_2_1(q: Quantities) -> list[float]:
 
 
 @PAPER.states(
-    "§2.1, dual over α",
-    r"v(\Gamma)",
-    r"\min_{\nu,\mu\ge0}\ (e+\nu-\mu)'(K\odot\Gamma)^\dagger(e+\nu-\mu) + 2C\mu'e",
-    rests_on=("eq. 1", "eq. 2"),
-    tolerance=1e-4,
-    claimed=lambda q: [q.inequality(np.outer(y, y), []) for y in q.labelings[:4]],
-    faults={
-        "ν and μ exchanged": lambda q: [q.inequality(np.outer(y, y), [], sign=-1.0) for y in q.labelings[:4]],
-        "without μ, a hard margin": lambda q: [q.inequality(np.outer(y, y), [], soft=False) for y in q.labelings[:4]],
-    },
-)
-def inner_dual(q: Quantities) -> list[float]:
-    """The largest value over α is the least over the multipliers of its bounds."""
-    return [q.value(np.outer(y, y)) for y in q.labelings[:4]]
-
-
-@PAPER.states(
-    "Lemma 2.2",
-    r"\begin{pmatrix}A & B\\ B' & C\end{pmatrix} \succeq 0",
-    r"B \perp \mathrm{null}(A) \text{ and } C \succeq B'A^\dagger B",
-    sign=r"\Leftrightarrow",
-    claimed=lambda q: [apart(A, B) and is_psd(C - B.T @ np.linalg.pinv(A) @ B) for A, B, C in _blocks()],
-    faults={
-        "without the null space": lambda q: [is_psd(C - B.T @ np.linalg.pinv(A) @ B) for A, B, C in _blocks()],
-        "a plus in place of the minus": lambda q: [
-            apart(A, B) and is_psd(C + B.T @ np.linalg.pinv(A) @ B) for A, B, C in _blocks()
-        ],
-    },
-)
-def lemma_2_2(q: Quantities) -> list[bool]:
-    """The Schur complement of a singular matrix takes a pseudo-inverse, and columns orthogonal to its null space."""
-    return [is_psd(np.block([[A, B], [B.T, C]])) for A, B, C in _blocks()]
-
-
-def apart(A: Array, B: Array) -> bool:
-    """Whether the columns of B are orthogonal to the null space of A."""
-    return np.allclose(A @ np.linalg.pinv(A) @ B, B, atol=1e-8)
-
-
-def _blocks() -> list[tuple[Array, Array, Array]]:
-    """Singular A ⪰ 0, B inside and outside its range, and C above and below what the lemma asks."""
-    rng, found = np.random.default_rng(1), []
-    for k in range(8):
-        root = rng.normal(size=(5, 3))
-        A = root @ root.T
-        B = A @ rng.normal(size=(5, 2)) + (k % 2) * np.linalg.svd(root)[0][:, 3:5]
-        least = B.T @ np.linalg.pinv(A) @ B
-        found += [
-            (A, B, factor * least + shift * np.eye(2)) for factor, shift in ((1, 0.1), (0.5, 0.0), (1, -0.1), (2, 9))
-        ]
-    return found
-
-
-@PAPER.states(
     "eq. 9",
     r"2\,\min \text{ of the toolkit's relaxation}",
     r"\min_{\Gamma,\nu\ge0,\mu\ge0,t}\ t",
@@ -307,20 +166,6 @@ def _blocks() -> list[tuple[Array, Array, Array]]:
 def eq_9(q: Quantities) -> float:
     """The relaxation as a semidefinite program: the toolkit's reduced form against the paper's, written out."""
     return 2 * float(q.reduced.problem.value)
-
-
-@PAPER.states(
-    "eq. 10",
-    r"2\,\min_w \text{ for each labelling}",
-    r"\min t \text{ s.t. } \begin{pmatrix}K\odot\Gamma & e+\nu-\mu\\ (e+\nu-\mu)' & t - 2C\mu'e\end{pmatrix}\succeq 0",
-    rests_on=("§2.1, dual over α", "Lemma 2.2"),
-    tolerance=1e-4,
-    claimed=lambda q: [q.inequality(np.outer(y, y), []) for y in q.labelings[:4]],
-    faults={"e - ν + μ": lambda q: [q.inequality(np.outer(y, y), [], sign=-1.0) for y in q.labelings[:4]]},
-)
-def eq_10(q: Quantities) -> Array:
-    """At a label matrix the linear matrix inequality gives the SVM."""
-    return 2 * q.svm_values[:4]
 
 
 @PAPER.states(
@@ -351,39 +196,6 @@ def _crossed(q: Quantities) -> list[Array]:
 def _cross(q: Quantities, gamma: Array) -> bool:
     rows = q.y_t[:, None] * gamma[: q.n_t, q.n_t :]
     return bool(np.allclose(rows, rows[0], atol=1e-8) and (np.abs(rows) <= 1 + 1e-9).all())
-
-
-@PAPER.states(
-    "Proposition 2.3",
-    r"\Gamma \succeq 0",
-    r"\tilde\Gamma = \begin{pmatrix}1 & g'\\ g & \Gamma^w\end{pmatrix} \succeq 0",
-    sign=r"\Leftrightarrow",
-    rests_on=("Lemma 2.1", "§2.2, cross block"),
-    claimed=lambda q: [is_psd(one) for one in _reduced(q)],
-    faults={
-        "Γʷ ⪰ 0 alone": lambda q: [is_psd(one[1:, 1:]) for one in _reduced(q)],
-        "g with the wrong sign beside |g| for Γ": lambda q: [
-            is_psd(one - np.eye(len(one)) * 0.2) for one in _reduced(q)
-        ],
-    },
-)
-def proposition_2_3(q: Quantities) -> list[bool]:
-    """The small matrix is positive semidefinite exactly where the large one is."""
-    return [is_psd(_whole(q, one)) for one in _reduced(q)]
-
-
-def _reduced(q: Quantities) -> list[Array]:
-    """Γ̃ with a unit diagonal, semidefinite or not, and some on the border."""
-    rng, found = np.random.default_rng(2), []
-    for _ in range(30):
-        entries = np.clip(rng.normal(0, 0.6, (1 + q.n_w, 1 + q.n_w)), -1, 1)
-        one = np.tril(entries, -1)
-        found.append(one + one.T + np.eye(1 + q.n_w))
-    vectors = rng.normal(size=(1 + q.n_w, 2))
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    outside = np.eye(1 + q.n_w)
-    outside[0, 1:] = outside[1:, 0] = 0.9  # Γʷ = I is definite; with g = 0.9 e the whole is not
-    return [*found, vectors @ vectors.T, outside]
 
 
 @PAPER.states(
@@ -444,3 +256,18 @@ def figure_1(q: Quantities) -> Array:
     """
     q.reduced.problem.solve(solver="CLARABEL")
     return np.abs(q.reduced.scores)
+
+
+# Lines of the derivation of the relaxation: the step that leads to each, and mistakes in it.
+for _number, _says, _step, _faults in (
+    ("eq. 1", "The dual of the SVM, least over labels.", 6, {"α'(K∘yy')α twice": without(0, 2)}),
+    ("eq. 2", "The bounds of α are those of the hinge loss.", 6, {"no upper bound": unconditioned(1)}),
+    ("eq. 3", "Labels stand in it as the matrix Γ = yy' only.", 7, {"Γ twice": without(0, 2)}),
+    ("eq. 4", "Unknown labels are 1 or -1: the better one is paid for.", 1, {"paid twice": without(1, 2)}),
+    ("eq. 6", "Γ has ones on its diagonal.", 7, {"left out": unconditioned(2)}),
+    ("§2.1, dual over α", "The dual of the bounds.", 10, {"without μ": without(1), "½ left out": without(0, 2)}),
+    ("Lemma 2.2", "A Schur complement, with e + ν - μ as (K∘Γ) a.", 11, {"any e + ν - μ": unconditioned(3)}),
+    ("eq. 10", "The linear matrix inequality, and the least t.", 11, {"ν of either sign": unconditioned(1)}),
+    ("Proposition 2.3", "One row of Γ̃ stands for all known points.", 12, {"no unit diagonal": unconditioned(0)}),
+):
+    PAPER.proven(_number, _says, 0, _step, _faults)

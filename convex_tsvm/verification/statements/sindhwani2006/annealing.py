@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import cvxpy as cp
 import numpy as np
-import scipy.optimize
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
@@ -15,6 +13,7 @@ from ....losses import annealed, symmetric_squared_hinge
 from ....losses import squared_hinge as convex
 from ....methods.exchanges import exchanges
 from ....problem import Array
+from ..statement import without
 from . import PAPER
 from .quantities import Quantities, squared_hinge
 
@@ -85,34 +84,6 @@ def expected(q: Quantities, w: Array, p: Array, *, signs: bool = True) -> float:
 
 
 @PAPER.states(
-    "eq. 1.6",
-    r"\text{expected objective less } T \text{ times the entropy}",
-    r"\tfrac\lambda2\|w\|^2 + \dots + \tfrac{\lambda'}{2u}\sum_j p_j l_2(f_j) + (1-p_j) l_2(-f_j)"
-    r" + \tfrac{T}{2u}\sum_j p_j\log p_j + (1-p_j)\log(1-p_j)",
-    claimed=lambda q: [energy(q, w, q.p) for w in q.others],
-    faults={
-        "the entropy with the wrong sign": lambda q: [2 * expected(q, w, q.p) - energy(q, w, q.p) for w in q.others],
-        "half of the entropy": lambda q: [
-            expected(q, w, q.p) + q.temperature * float(xlogy(q.p, q.p).sum()) for w in q.others
-        ],
-    },
-)
-def eq_1_6(q: Quantities) -> list[float]:
-    """The objective of annealing: labels are +1 with probabilities p, which are kept uncertain at a temperature."""
-    positive = (q.y > 0).astype(float)
-    positive[q.unknown] = q.p
-    entropy = Probabilities(np.log(q.p / (1 - q.p))).entropy() * q.u
-    return [
-        q.instance.expected_objective(q.X @ w, 0.5 * float(w @ w), positive) - q.temperature * entropy for w in q.others
-    ]
-
-
-def energy(q: Quantities, w: Array, p: Array) -> float:
-    """Eq. 1.6 in the toolkit's scale."""
-    return expected(q, w, p) + q.temperature * float((xlogy(p, p) + xlogy(1 - p, 1 - p)).sum())
-
-
-@PAPER.states(
     "eq. 1.7",
     r"r",
     r"\tfrac1u\sum_{j=1}^{u} p_j",
@@ -151,35 +122,6 @@ def eq_1_8(q: Quantities) -> list[float]:
     positive[q.unknown] = q.p
     step = q.instance.weighted_svm(positive)
     return [0.5 * float(w @ w) + step.loss_value(q.X @ w) for w in q.others]
-
-
-def by_formula(q: Quantities, *, sign: float = 1.0, scale: float = 1.0) -> Array:
-    """Eq. 1.9 with the ν for which eq. 1.7 holds; g and 2ν in the toolkit's scale."""
-
-    def p(nu: float) -> Array:
-        return 1 / (1 + np.exp(np.clip(sign * (q.g - nu) * scale / q.temperature, -700, 700)))
-
-    reach = float(np.abs(q.g).max()) + 50 * q.temperature
-    nu = scipy.optimize.brentq(lambda nu: float(p(nu).sum()) - q.n_positive, -reach, reach, xtol=1e-13)
-    return np.asarray(p(float(nu)))
-
-
-@PAPER.states(
-    "eq. 1.9",
-    r"\arg\min_p \text{ eq. 1.6 under eq. 1.7}",
-    r"\frac{1}{1 + e^{(g_j - 2\nu)/T}},\quad g_j = \lambda'[l_2(f_j) - l_2(-f_j)]",
-    rests_on=("eq. 1.6",),
-    tolerance=1e-4,
-    claimed=lambda q: by_formula(q),
-    faults={"g with the wrong sign": lambda q: by_formula(q, sign=-1.0), "T / 2": lambda q: by_formula(q, scale=2.0)},
-)
-def eq_1_9(q: Quantities) -> Array:
-    """The best probabilities, against CVXPY's minimum of the same objective."""
-    p = cp.Variable(q.u)
-    goal = cp.Minimize(q.g @ p - q.temperature * cp.sum(cp.entr(p) + cp.entr(1 - p)))
-    cp.Problem(goal, [cp.sum(p) == q.n_positive]).solve(solver="CLARABEL", tol_gap_abs=1e-11, tol_gap_rel=1e-11)
-    assert np.allclose(p.value, q.best.p, atol=1e-4)
-    return np.asarray(p.value)
 
 
 @PAPER.states(
@@ -221,3 +163,17 @@ def figure_1_2(q: Quantities) -> list[Array]:
     t = np.linspace(-3, 3, 13)
     assert np.allclose(annealed(convex(), 1e-9)(t), symmetric_squared_hinge()(t), atol=1e-6)
     return [annealed(convex(), T)(t) for T in (0.1, 1.0, 4.0)]
+
+
+# Lines of derivations: which of them, the step that leads to each, and mistakes in it.
+for _number, _says, _derivation, _step, _faults in (
+    ("eq. 1.6", "The objective of annealing, with the entropy.", 2, 1, {"the entropy's sign": without(2, -1)}),
+    (
+        "eq. 1.9",
+        "The best probabilities.",
+        2,
+        3,
+        {"without ν": without(2), "T twice": without(0, 2)},
+    ),
+):
+    PAPER.proven(_number, _says, _derivation, _step, _faults)

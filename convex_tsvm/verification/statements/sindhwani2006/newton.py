@@ -11,6 +11,7 @@ from ....losses import squared_hinge as squared_hinge_loss
 from ....losses import symmetric_squared_hinge
 from ....problem import Array, Problem
 from ....solvers.finite_newton import FiniteNewton
+from ..statement import without
 from . import PAPER
 from .quantities import Quantities, squared_hinge
 
@@ -103,28 +104,6 @@ def eq_1_3(q: Quantities) -> Array:
     return q.w + q.direction
 
 
-def least_squares(q: Quantities, active: Array) -> Array:
-    """Eq. 1.4 on a set of points."""
-    X, c, y = q.X[active], q.c[active], q.y[active]
-    return np.linalg.solve(q.lam * np.eye(X.shape[1]) + X.T @ (c[:, None] * X), X.T @ (c * y))
-
-
-@PAPER.states(
-    "eq. 1.4",
-    r"\bar w^k",
-    r"[\lambda I + X_{\jmath}^\top C_{\jmath} X_{\jmath}]^{-1} X_{\jmath}^\top C_{\jmath} Y_{\jmath}",
-    rests_on=("eq. 1.3",),
-    claimed=lambda q: least_squares(q, q.active(q.w)),
-    faults={
-        "all points": lambda q: least_squares(q, np.ones(q.problem.n, bool)),
-        "the points outside": lambda q: least_squares(q, ~q.active(q.w)),
-    },
-)
-def eq_1_4(q: Quantities) -> Array:
-    """The Newton point solves regularized least squares on the active set, wherever w was before."""
-    return q.w + q.direction
-
-
 @PAPER.states(
     "eq. 1.5",
     r"f(w^k + \delta_k(\bar w^k - w^k))",
@@ -179,3 +158,10 @@ def convergence(q: Quantities) -> int:
 def figure_1_1(q: Quantities) -> Array:
     """The loss of an unlabelled point is that of its better label."""
     return symmetric_squared_hinge()(q.outputs)
+
+
+# Lines of derivations: which of them, the step that leads to each, and mistakes in it.
+for _number, _says, _derivation, _step, _faults in (
+    ("eq. 1.4", "The Newton point is a regularized least-squares solution.", 0, 1, {"λ left out": without(1)}),
+):
+    PAPER.proven(_number, _says, _derivation, _step, _faults)
