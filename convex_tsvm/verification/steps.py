@@ -6,14 +6,13 @@ import itertools
 import unicodedata
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from typing import Any, ClassVar
 
 from ..modeling.line_breaks import broken_latex
 from .claims import Claim, Functions
 from .lemmas import Lemma
 from .report import plain
-from .symbols import Formula, Point, Square, Sum, Symbol, numbers, total
+from .symbols import Formula, Point, Square, Sum, Symbol, Vector, numbers, total
 
 
 def as_latex(text: str) -> str:
@@ -289,13 +288,15 @@ class Setting:
         point.values |= {("l", i): int(i in L) for i in L + U}
         point.values |= {("β", i): 0 for i in (0, *straight)} | {("|F|",): others}
         x = Symbol("x", is_vector=True)
+        for i in first:  # multiples of their number, whose mean has no fractions
+            point.values["x", i] = others * x[i].value(point)
         if self.copies:
             for i in first:  # a copy is the same point, at the same cost
                 for symbol in (x, Symbol("C")):
                     point.values[symbol.name, i + others] = symbol[i].value(point)
         if first:
             mean = Sum("i", "F", x["i"]).value(point)
-            point.values["x", 0] = mean * Fraction(1, others)
+            point.values["x", 0] = Vector(one // others if isinstance(one, int) else one / others for one in mean)
         return point
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -81,8 +80,8 @@ class Point:
 
     def within(self, index: Mapping[str, int]) -> Point:
         """The same point with indices bound."""
-        inner = copy(self)
-        inner.index = {**self.index, **index}
+        inner = object.__new__(Point)
+        inner.__dict__ = {**self.__dict__, "index": {**self.index, **index}}
         return inner
 
     def apply(self, name: str, argument: Any) -> Any:
@@ -281,6 +280,8 @@ class Quotient(Formula):
     def value(self, point: Point) -> Any:
         below = self.below.value(point)
         above = self.above.value(point)
+        if type(above) is type(below) is int and above % below == 0:
+            return above // below
         return above * (1 / below if isinstance(below, float) else Fraction(1, below))
 
     def parts(self) -> tuple[Formula, ...]:
