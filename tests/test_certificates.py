@@ -200,3 +200,21 @@ def test_the_certificate_of_a_stopped_search_is_proven(balance, tmp_path):
     verdict = ct.prove_certificate(path, formulation, problem)
     assert verdict.holds, verdict.problem
     assert verdict.lower_bound == found.lower_bound
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_tangent_leaves_in_the_box_what_is_below_the_cutoff(seed):
+    """Of v'Av around its minimum, which is an ellipsoid: its farthest points are exactly known."""
+    from convex_tsvm.checker.balls import Ball
+    from convex_tsvm.checker.signs import Signs
+
+    root = np.random.default_rng(seed).normal(size=(3, 3))
+    A, cutoff, far = root @ root.T + 0.1 * np.eye(3), 2.0, np.full(3, 1e3)
+    signs = object.__new__(Signs)
+    signs.A = Ball(A)
+    signs.invert()
+    bound, low, high = signs.tangent(-far, far, Ball(np.zeros(3)), Ball(0.0), np.zeros(3), cutoff)
+    farthest = np.sqrt(cutoff * np.diag(np.linalg.inv(A)))
+    assert bound <= 0
+    assert (low <= -farthest).all()
+    assert (high >= farthest).all()
