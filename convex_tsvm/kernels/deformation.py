@@ -29,26 +29,14 @@ Progress = Callable[[float], None]
 
 @dataclass(frozen=True)
 class Effort:
-    """How rows are computed without the whole matrix.
+    """How rows are computed without the whole matrix."""
 
-    Attributes
-    ----------
-    error : float
-        Largest error of a solution that is allowed, relative to the largest entry of the right-hand side.
-    iterations : int
-        Steps of conjugate gradients after which a system is given up.
-    landmarks : int
-        Largest number of points whose rows approximate K in the preconditioner.
-    together : int
-        Systems solved together: a pass over K takes nearly as long for one vector as for a hundred.
-    all_from_one_in : int
-        If at least one in so many rows is expected, the whole matrix at once is faster than they are.
-    """
-
+    # Largest error of a solution that is allowed, relative to the largest entry of the right-hand side.
     error: float = 1e-8
-    iterations: int = 1000
-    landmarks: int = 512
-    together: int = 256
+    iterations: int = 1000  # steps of conjugate gradients after which a system is given up
+    landmarks: int = 512  # largest number of points whose rows approximate K in the preconditioner
+    together: int = 256  # systems solved together: a pass over K takes nearly as long for one vector as for a hundred
+    # If at least one in so many rows is expected, the whole matrix at once is faster than they are.
     all_from_one_in: int = 10
 
 

@@ -59,24 +59,13 @@ def settle(
 
 @dataclass(frozen=True)
 class Reheats:
-    """How C* is lowered and raised again.
+    """How C* is lowered and raised again."""
 
-    Attributes
-    ----------
-    shares : tuple of float
-        It is lowered to these shares of it, one after the other; the last leads to other labellings altogether.
-    many : int
-        Of so many unlabelled points the last share has not found a better labelling, and is left out.
-    ratio : float
-        It is raised by this factor each time.
-    gain : float
-        The next share comes when one has not lowered the objective by this share.
-    """
-
+    # It is lowered to these shares of it, one after the other; the last leads to other labellings altogether.
     shares: tuple[float, ...] = (0.3, 0.03)
-    many: int = 20_000
-    ratio: float = 2.0
-    gain: float = 1e-4
+    many: int = 20_000  # of so many unlabelled points the last share has not found a better labelling, and is left out
+    ratio: float = 2.0  # it is raised by this factor each time
+    gain: float = 1e-4  # the next share comes when one has not lowered the objective by this share
 
 
 def reheat(run: Run, labels: Array, most: int, max_pairs: int | None = None, how: Reheats | None = None) -> str:

@@ -30,32 +30,18 @@ from .row_cache import CachedRows
 
 @dataclass(frozen=True)
 class Limits:
-    """Where single precision and whole matrices are worth it.
+    """Where single precision and whole matrices are worth it."""
 
-    Attributes
-    ----------
-    large : int
-        Points from which on single precision saves enough time to be worth its rounding.
-    least_tol : float
-        The smallest tolerance, in units of the outputs, for which it is used.
-    largest_error, negligible_error : float
-        Rounding errors of a kernel function's argument: the largest it is tried with, and one not worth measuring.
-    whole, whole_with_mean : int
-        Points up to which the whole matrix is computed at once, also where the mean row needs a pass over all of it.
-    block : int
-        The largest number of variables in a working set.
-    measured : int
-        Points at which rounding is measured.
-    """
-
-    large: int = 1000
-    least_tol: float = 1e-4
+    large: int = 1000  # points from which on single precision saves enough time to be worth its rounding
+    least_tol: float = 1e-4  # the smallest tolerance, in units of the outputs, for which it is used
+    # Rounding errors of a kernel function's argument: the largest it is tried with, and one not worth measuring.
     largest_error: float = 1e-4
     negligible_error: float = 1e-12
+    # Points up to which the whole matrix is computed at once, also where the mean row needs a pass over all of it.
     whole: int = 1536
     whole_with_mean: int = 2560
-    block: int = 4096
-    measured: int = 32
+    block: int = 4096  # the largest number of variables in a working set
+    measured: int = 32  # points at which rounding is measured
 
 
 class HeldRows:

@@ -18,34 +18,20 @@ from . import few_points
 
 @dataclass(frozen=True)
 class Reuse:
-    """How long Hessians, their factors and their diagonals are kept.
+    """How long Hessians, their factors and their diagonals are kept."""
 
-    Attributes
-    ----------
-    dense : int
-        Up to this number of variables the Hessian is formed, and kept from step to step.
-    changed : float
-        It is updated by the points whose curvature has changed, if these are at most this share of all points.
-    changes : int
-        After this number of updates it is formed anew, since each update leaves a rounding error.
-    patience : int
-        Its factor serves later ones as a preconditioner, as long as this number of iterations is enough.
-    diagonals, total : int, float
-        Hessians in a row that use the diagonal of the first, while sums of curvatures differ by at most this share.
-    bias : float
-        The largest change of a free bias in a step where losses have little curvature, in units of the outputs.
-    least : float
-        Curvatures count as at least this share of the largest one.
-    """
-
-    dense: int = 600
+    dense: int = 600  # up to this number of variables the Hessian is formed, and kept from step to step
+    # It is updated by the points whose curvature has changed, if these are at most this share of all points.
     changed: float = 0.25
-    changes: int = 200
+    changes: int = 200  # after this number of updates it is formed anew, since each update leaves a rounding error
+    # Its factor serves later ones as a preconditioner, as long as this number of iterations is enough.
     patience: int = 8
+    # Hessians in a row that use the diagonal of the first, while sums of curvatures differ by at most this share.
     diagonals: int = 20
     total: float = 0.1
+    # The largest change of a free bias in a step where losses have little curvature, in units of the outputs.
     bias: float = 10.0
-    least: float = 1e-12
+    least: float = 1e-12  # curvatures count as at least this share of the largest one
 
 
 class Directions:
