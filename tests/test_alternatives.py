@@ -21,7 +21,6 @@ from convex_tsvm.kernels.distances import scaled_differences
 from convex_tsvm.kernels.functions import ProductForm
 from convex_tsvm.kernels.products import ProductRows, rows_of
 from convex_tsvm.kernels.rows import KernelRows, LinearRows
-from convex_tsvm.kernels.wrappers import RowsWithSums
 from convex_tsvm.methods.cccp import CCCP
 from convex_tsvm.methods.potts import _have_equal_points
 from convex_tsvm.points.memory_mapped import read_svmlight
@@ -155,13 +154,6 @@ def test_rows_of_other_kernels():
     assert rows.block(np.arange(0), np.arange(4)).shape == (0, 4)
     assert rows.block(np.arange(4), np.arange(0)).shape == (4, 0)
     np.testing.assert_allclose(LinearRows(sp.csr_matrix(X)).diag(), (X**2).ravel())
-
-
-def test_products_of_sums_may_be_known():
-    source, A = LinearRows(X), np.array([[0.5, 0.5, 0, 0, 0, 0]])
-    found, known = RowsWithSums(source, A), RowsWithSums(source, A, A @ X @ X.T)
-    np.testing.assert_allclose(known.full(), found.full(), atol=1e-15)
-    assert known.full()[-1, -1] == pytest.approx(1.05**2)
 
 
 def test_a_row_cache_that_has_all_rows():

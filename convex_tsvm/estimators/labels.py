@@ -18,8 +18,7 @@ from sklearn.utils.validation import column_or_1d
 
 from ..methods.shares import ClassShares
 from ..notice import warn
-
-Array = NDArray[np.float64]
+from ..problem import Array
 
 
 @dataclass(frozen=True, eq=False)

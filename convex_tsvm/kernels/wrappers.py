@@ -58,18 +58,16 @@ class RowsWithSums(RowSource):
     """The rows of a source and, after them, those of points Σ_i a_i Φ(x_i).
 
     A sum of outputs is the output of such a point: the point x₀ of a balance constraint (collobert2006 eq. 10) is the
-    mean of the unlabelled ones.  ``A``, shape (k, n), has a row of coefficients for each point; ``products`` is A times
-    the source's matrix, where that is known.
+    mean of the unlabelled ones.  ``A``, shape (k, n), has a row of coefficients for each point.
     """
 
-    def __init__(self, source: RowSource, A: Any, products: Array | None = None) -> None:
+    def __init__(self, source: RowSource, A: Any) -> None:
         self.source, self.dtype = source, source.dtype
         A = sp.csr_array(A)
-        if products is None:
-            products = np.empty(A.shape)
-            for k in range(A.shape[0]):
-                part = slice(A.indptr[k], A.indptr[k + 1])
-                products[k] = source.combine(np.asarray(A.indices[part], dtype=np.intp), A.data[part])
+        products = np.empty(A.shape)
+        for k in range(A.shape[0]):
+            part = slice(A.indptr[k], A.indptr[k + 1])
+            products[k] = source.combine(np.asarray(A.indices[part], dtype=np.intp), A.data[part])
         corner = products @ A.T
         self.sums_with_sums: Array = (corner + corner.T) / 2
         self.last = np.hstack([products, self.sums_with_sums])

@@ -68,13 +68,13 @@ class Reheats:
     gain: float = 1e-4  # the next share comes when one has not lowered the objective by this share
 
 
-def reheat(run: Run, labels: Array, most: int, max_pairs: int | None = None, how: Reheats | None = None) -> str:
+def reheat(run: Run, labels: Array, most: int, max_pairs: int | None) -> str:
     """Lower C*, raise it again with rounds of exchanges, from the best labels so far, ``most`` times at most; status.
 
     It is lowered a little as long as that leads to a lower objective, then more: of many points a few more find their
     labels each time, of few points all are where they are or another labelling altogether is better.
     """
-    how, status, depth = how or Reheats(), "converged", 0
+    how, status, depth = Reheats(), "converged", 0
     shares = how.shares if run.instance.problem.n_unlabeled < how.many else how.shares[:-1]
     for _ in range(most):
         before = run.best_objective

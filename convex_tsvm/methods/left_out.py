@@ -9,18 +9,15 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betaincinv
 
 from ..formulations import tsvm
 from ..kernels import DeformedKernel, Linear, centred_gram
-from ..kernels.rows import Rows
+from ..kernels.rows import Indices, Rows
 from ..points import LinearPoints
 from ..problem import Array, Problem
 from ..solvers.dual.small import BalancedProblem, SmallProblems
 from ..ties import falling
-
-Indices = NDArray[np.intp]
 
 
 @dataclass(frozen=True)

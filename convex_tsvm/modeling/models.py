@@ -18,12 +18,11 @@ from numpy.typing import NDArray
 from ..instance.convex_step import ConvexStep, mean_row
 from ..kernels import CentredRows, GramRows, RowSource, RowsWithSums, kernel_factor
 from ..losses import PLQ, Convex, ConvexLoss
+from ..problem import Array
 from ..validation import is_sparse
 from .additions import AddedPoint, added_point, added_terms, values_of
 from .expressions import conjugate_segments, loss_expression, sum_of
 from .printing import ReadableProblem
-
-Array = NDArray[np.float64]
 
 
 @dataclass
@@ -385,7 +384,7 @@ def _places(where: NDArray[np.intp], n: int) -> sp.csr_array:
     return sp.csr_array((np.ones(len(where)), (where, np.arange(len(where)))), shape=(n, len(where)))
 
 
-def _independent(known: list[Array], rows: Array, tol: float = 1e-9) -> NDArray[np.intp]:
+def _independent(known: list[Array], rows: Array) -> NDArray[np.intp]:
     """The rows that are no combinations of ``known`` ones and of those before them."""
     basis: list[Array] = []
     kept = []
@@ -394,7 +393,7 @@ def _independent(known: list[Array], rows: Array, tol: float = 1e-9) -> NDArray[
         for _ in range(2):  # once more, for what rounding left
             for direction in basis:
                 rest = rest - (direction @ rest) * direction
-        if np.linalg.norm(rest) > tol * np.linalg.norm(row):
+        if np.linalg.norm(rest) > 1e-9 * np.linalg.norm(row):
             basis.append(rest / np.linalg.norm(rest))
             kept.append(number - len(known))
     return np.array([number for number in kept if number >= 0], dtype=np.intp)

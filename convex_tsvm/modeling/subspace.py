@@ -11,9 +11,7 @@ from ..problem import Array
 from .solver import ACCURATELY, solve_by
 
 
-def best_of_planes(
-    values: list[float], slopes: list[Array], Q: Array, cvxpy_solver: str = "CLARABEL"
-) -> tuple[Array, Array, Array]:
+def best_of_planes(values: list[float], slopes: list[Array], Q: Array, cvxpy_solver: str) -> tuple[Array, Array, Array]:
     """The M ⪰ 0 with diag(Q M Qᵀ) <= e at which the largest of some planes, values_k - ½ <slopes_k, M>, is least.
 
     With it the multipliers of the planes, which sum to 1, and those of the diagonal, shape (n,).

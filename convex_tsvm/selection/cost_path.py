@@ -15,12 +15,11 @@ from ..deadline import within
 from ..decision import chosen_classes
 from ..estimators.labels import Labels
 from ..methods.run import unless_interrupted
+from ..problem import Array
 from ..solution import Solution
 from ..validation import finite
 from .splits import left_out
 from .steps import Steps
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,13 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 from ..deadline import within
 from ..estimators.labels import Labels
 from ..methods.run import unless_interrupted
+from ..problem import Array
 from ..solution import Solution
 from ..ties import falling
 from ..validation import finite
 from .splits import left_out
 from .steps import Steps
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
