@@ -14,9 +14,10 @@ import scipy.sparse.linalg
 from ..formulations import Formulation, OutputConstraint
 from ..instance import SideInformation
 from ..kernels import Precomputed, neighbor_graph
+from ..kernels.functions import dense
 from ..problem import Array, Problem
 from ..ties import EQUAL, clearest, eigenvectors
-from ..validation import finite, integer, is_sparse, one_of
+from ..validation import finite, integer, one_of
 from .trained import RelaxedSolution, trained_on_labels
 
 
@@ -205,8 +206,7 @@ def _dominant(similarity: Any, scaled: sp.csr_array, d: int, random_state: int) 
     """Largest eigenvalues of scaledᵀ K scaled and their eigenvectors, largest first; of many by Lanczos iterations."""
     m = scaled.shape[1]
     if m <= 400 and not isinstance(similarity, scipy.sparse.linalg.LinearOperator):
-        product = scaled.T @ (similarity @ scaled)
-        product = product.toarray() if is_sparse(product) else np.asarray(product)
+        product = dense(scaled.T @ (similarity @ scaled))
         values, vectors = scipy.linalg.eigh((product + product.T) / 2)
         return eigenvectors(values, vectors, d)
 

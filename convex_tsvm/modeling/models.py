@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from ..instance.convex_step import ConvexStep, mean_row
 from ..kernels import CentredRows, GramRows, RowSource, RowsWithSums, kernel_factor
+from ..kernels.functions import dense
 from ..losses import PLQ, Convex, ConvexLoss
 from ..problem import Array
-from ..validation import is_sparse
 from .additions import AddedPoint, added_point, added_terms, values_of
 from .expressions import conjugate_segments, loss_expression, sum_of
 from .printing import ReadableProblem
@@ -152,8 +152,7 @@ class PrimalModel(StepModel):
         X, balanced = step.problem.X, step.members
         self.w = cp.Variable(X.shape[1], name="w")
         mean = np.asarray(X[balanced].mean(axis=0)).ravel() if len(balanced) else np.zeros(X.shape[1])
-        product: Any = self.rows.A @ X if self.rows is not None else np.zeros((0, X.shape[1]))
-        sums = product.toarray() if is_sparse(product) else np.asarray(product)
+        sums = np.zeros((0, X.shape[1])) if self.rows is None else dense(self.rows.A @ X)
         outputs = cp.Constant(X[self.active], name="X") @ self.w
         regularizer, self.allowed = step.regularizer.expression(cp, self.w)
         return mean, sums, outputs, regularizer

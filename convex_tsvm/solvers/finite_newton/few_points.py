@@ -11,9 +11,9 @@ import numpy as np
 import scipy.linalg
 
 from ...instance.space import Space
+from ...kernels.functions import dense
 from ...parallel import blas_threads_for
 from ...problem import Array
-from ...validation import is_sparse
 
 
 def serves(space: Space, h: Array, *, most: int = 1500, entries: int = 2**21) -> bool:
@@ -30,8 +30,7 @@ def newton(space: Space, h: Array, gradient: Array, last: float) -> Array:
     """p with (R + Zᵀ H Z) p = -gradient, where R is the identity, with ``last`` in its place for a free bias."""
     rows = np.flatnonzero(h)
     Z, bends = space.points.take(rows), h[rows]
-    inner = Z @ Z.T
-    inner = inner.toarray() if is_sparse(inner) else np.asarray(inner, dtype=float)
+    part, inner = space.of(Z), dense(Z @ Z.T)
     if space.mean is not None:
         # Points are centred: (x - m)·(x' - m).
         shift = np.asarray(Z @ space.mean).ravel()
@@ -40,20 +39,12 @@ def newton(space: Space, h: Array, gradient: Array, last: float) -> Array:
     with blas_threads_for(len(inner)):
         factor = scipy.linalg.cho_factor(inner, lower=True, check_finite=False)
 
-    def times(w: Array) -> Array:
-        found = np.asarray(Z @ w).ravel()
-        return found if space.mean is None else found - float(space.mean @ w)
-
-    def back(q: Array) -> Array:
-        found = np.asarray(Z.T @ q).ravel()
-        return found if space.mean is None else found - float(q.sum()) * space.mean
-
     def inverse(q: Array) -> Array:
         return np.asarray(scipy.linalg.cho_solve(factor, q, check_finite=False))
 
     if not space.free_bias:
-        return back(inverse(times(gradient))) - gradient
+        return part.pull(inverse(part.change(gradient))) - gradient
     # The bias is eliminated first: the sum of (H⁻¹ + Z Zᵀ)⁻¹ 1 is its curvature, without a difference of large numbers.
-    w, rest, without = gradient[:-1], inverse(np.ones(len(rows))), inverse(times(gradient[:-1]))
+    w, rest, without = gradient[:-1], inverse(np.ones(len(rows))), inverse(part.points.times(gradient[:-1]))
     bias = (float(gradient[-1]) - float(without.sum())) / (last + float(rest.sum()))
-    return np.append(back(without + bias * rest) - w, -bias)
+    return np.append(part.points.transposed(without + bias * rest) - w, -bias)
