@@ -361,14 +361,6 @@ def test_a_learning_curve_beside_another_classifier(moons):
     assert curve.errors.mean() < 0.3
 
 
-def test_folds_for_scikit_learn():
-    folds, y = ct.selection.LabeledKFold(2), np.array([0, 0, -1, -1, 1, 1])
-    tests = list(folds._iter_test_indices(X, y))
-    assert sorted(np.concatenate(tests).tolist()) == [0, 1, 4, 5]
-    for found, (_, test) in zip(tests, folds.split(X, y), strict=True):
-        np.testing.assert_array_equal(found, test)
-
-
 def test_a_search_says_how_far_it_is(capsys, monkeypatch):
     monkeypatch.setitem(PAUSES, "auto", 0.0)
     y = np.array([0, 0, -1, -1, 1, 1])

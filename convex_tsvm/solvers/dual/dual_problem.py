@@ -86,18 +86,6 @@ class DualProblem:
         low, _, _, high, _, _ = self.locate(s)
         return State(s, h, low, high)
 
-    def afresh(self, s: Array) -> State:
-        """The state at s, its outputs computed from scratch."""
-        return self.state(s, self.outputs(s))
-
-    def move(self, state: State, where: Indices, s: Array, h: Array) -> State:
-        """The state after some variables have got the values s, with outputs h."""
-        place = np.empty((6, len(s)))
-        locate_all(*self.conjugates.derivatives, self.kind[where], self.cost[where], s, *place)
-        new = State(state.s.copy(), h, state.low.copy(), state.high.copy())
-        new.s[where], new.low[where], new.high[where] = s, place[0], place[3]
-        return new
-
     def matrix(self) -> tuple[Rows, Rows, float]:
         """Q, m and c with G_ij = Q_ij - m_i - m_j + c: a matrix in memory is not copied to centre it."""
         if self.rows.in_memory and isinstance(self.rows, CentredRows):
@@ -125,7 +113,11 @@ class DualProblem:
         changed = after != before
         which, s = where[changed], after[changed]
         moved = self.rows.combine(which, self.cost[which] * (before[changed] - s))
-        return self.move(state, which, s, state.h + moved)
+        place = np.empty((6, len(s)))
+        locate_all(*self.conjugates.derivatives, self.kind[which], self.cost[which], s, *place)
+        new = State(state.s.copy(), state.h + moved, state.low.copy(), state.high.copy())
+        new.s[which], new.low[which], new.high[which] = s, place[0], place[3]
+        return new
 
     def start(self, gamma: Array | None) -> Array:
         """Feasible s near ``gamma`` (near zero for None).

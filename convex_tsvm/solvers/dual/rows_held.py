@@ -118,7 +118,7 @@ class HeldRows:
 
     def rows(self, way: str, sums: sp.csr_array | None = None) -> RowSource:
         """The rows wanted, "plain" or "centred", and after them k rows of sums of points with coefficients (k, n)."""
-        if self._held is None or self._held[0] != way or not _same(self._held[1], sums):
+        if self._held is None or self._held[0] != way or not same_matrices(self._held[1], sums):
             self._held = None  # first, since the budget is for one matrix
             self._held = way, sums, self._make(way, sums)
         return self._held[2]
@@ -217,7 +217,7 @@ class HeldRows:
         return GramRows(source.full()) if whole else source
 
 
-def _same(one: sp.csr_array | None, other: sp.csr_array | None) -> bool:
+def same_matrices(one: sp.csr_array | None, other: sp.csr_array | None) -> bool:
     """Whether two matrices of coefficients of sums are equal, or both are None."""
     if one is None or other is None or one.shape != other.shape:
         return one is other

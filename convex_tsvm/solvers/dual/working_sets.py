@@ -171,7 +171,7 @@ class _WorkingSets:
         if self._n_refreshed == self.effort.refreshes or (self._fresh and np.isfinite(self.rounding)):
             self.status = "inaccurate"
             return True
-        self.state = self.dual.afresh(self.state.s)
+        self.state = self.dual.state(self.state.s, self.dual.outputs(self.state.s))
         self._fresh, self._n_refreshed = True, self._n_refreshed + 1
         return False
 
