@@ -157,6 +157,5 @@ class Descent(Transduction):
         return CCCP() if formulation.unlabeled is None else self._asked_method()
 
     def _asked_method(self) -> Method:
-        """The method asked for: an object, or one of the table with its options."""
         annealing = {} if self.annealing is None else {"annealing": self.annealing}
         return asked(self.method, {**(self.method_options or {}), **annealing}, self._own_defaults)

@@ -340,7 +340,6 @@ class Instance:
 
     @cached_property
     def _label_losses(self) -> tuple[Convex, Convex]:
-        """The losses of the labels +1 and -1, as functions of the output."""
         loss = self.formulation.labeled
         if not getattr(loss, "is_convex", False):
             raise ValueError(f"labeled={loss!r} must be convex: its SVM for given labels is the problem to be solved")

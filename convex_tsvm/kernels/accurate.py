@@ -45,7 +45,6 @@ class AccurateGram:
 
     @property
     def n(self) -> int:
-        """Number of points."""
         return len(self.matrix)
 
     def most_square(self, gamma: Array) -> float:

@@ -68,7 +68,6 @@ class DeformedRows(RowSource):
 
     @property
     def in_memory(self) -> bool:  # type: ignore[override]
-        """Whether all of the matrix is held."""
         fits = self.max_bytes is None or 24 * self.n**2 <= self.max_bytes
         return fits or self.effort.all_from_one_in * len(self.expected) >= self.n
 
@@ -147,7 +146,6 @@ class DeformedRows(RowSource):
         return np.asarray(columns - self.M @ outputs).reshape(coefficients.shape)
 
     def _unknown(self, indices: Indices) -> Indices:
-        """The indices whose rows have not been computed."""
         return indices[self._place[indices] < 0]
 
     # --- conjugate gradients ------------------------------------------------------------------------------------------

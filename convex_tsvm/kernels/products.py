@@ -72,7 +72,6 @@ class ProductRows(RowSource):
 
     @cached_property
     def form(self) -> ProductForm:
-        """φ and a."""
         return self.kernel.product_form
 
     def __getstate__(self) -> dict[str, Any]:

@@ -79,7 +79,6 @@ class RowSource(ABC):
         return self.combine(members, counts / counts.sum())
 
     def full(self) -> Rows:
-        """The whole matrix."""
         matrix = self.rows(np.arange(self.n))
         matrix += matrix.T.copy()
         matrix /= 2

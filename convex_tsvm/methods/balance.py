@@ -59,12 +59,10 @@ class _Bracket:
 
     @property
     def is_narrow(self) -> bool:
-        """Whether it is too narrow for another c."""
         return self.width < self._patience.narrow / max(self._n_unlabeled, 1000)
 
     @property
     def width(self) -> float:
-        """The difference of the ends."""
         return self.high - self.low
 
     def narrow(self, miss: float, excess: float) -> None:

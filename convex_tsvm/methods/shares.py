@@ -82,13 +82,11 @@ class _Prior:
 
     @cached_property
     def moments(self) -> tuple[float, float]:
-        """The mean and the standard deviation."""
         grid, weight = _fine_grid()
         return _moments(grid, self.density(grid) * weight)
 
     @property
     def settles_it(self) -> bool:
-        """Whether counts tell the share well enough."""
         return self.moments[1] <= self.how.known
 
     @property
@@ -99,7 +97,6 @@ class _Prior:
         return (1 - self.per_class, *counted), (self.per_class, per_class, per_class * rest)
 
     def density(self, shares: Array) -> Array:
-        """At some shares, shape (m,)."""
         found = np.zeros(len(shares))
         for weight, a, b in self.parameters:
             found += weight * np.exp((a - 1) * np.log(shares) + (b - 1) * np.log1p(-shares) - betaln(a, b))

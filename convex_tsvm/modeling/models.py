@@ -93,7 +93,6 @@ class StepModel(ABC):
         """The arguments of ``certify`` from the solved problem, γ for the active points only."""
 
     def set(self, step: ConvexStep) -> None:
-        """Set every parameter to the values of ``step``."""
         self.slope.value = step.point_slope[self.active]
         if self.target is not None:
             self.target.value = step.target
@@ -187,7 +186,6 @@ class PrimalModel(StepModel):
         return mean, sums, cp.Constant(K, name="K") @ self.w, regularizer
 
     def point(self, step: ConvexStep, **report: Any) -> AddedPoint:
-        """The point of a solved problem with additions."""
         w, b = np.asarray(self.w.value, dtype=float), float(self.b.value)
         return added_point(step, w, b, values_of(*self.added), **report)
 

@@ -25,7 +25,6 @@ class Identity:
     """The variables themselves, u = x."""
 
     def variables(self, u: Array) -> Array:
-        """x, which is u."""
         return u
 
     gradient = scaled = variables

@@ -245,7 +245,6 @@ class Descent:
         self.gap = gap / (self._value or 1.0)
 
     def certified(self) -> StepSolution:
-        """The current point with its certificate."""
         mean = self.origin.mean
         w = self.u.copy() if mean is None else self.u - self.sigma * mean
         bias = self.shift if self.is_bias_free else 0.0

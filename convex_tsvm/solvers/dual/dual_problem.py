@@ -60,7 +60,6 @@ class DualProblem:
     tied: NDArray[np.bool_] | None = None  # then whether an output has it, and its γ a part in the sum; None for all
 
     def gamma(self, s: Array) -> Array:
-        """γ from s."""
         return -(self.slope + self.cost * s)
 
     def outputs(self, s: Array) -> Array:
@@ -76,13 +75,11 @@ class DualProblem:
         return place
 
     def survey(self, state: State) -> Survey:
-        """How far every point is from optimal."""
         offset = 0.0 if isinstance(self.offset, np.ndarray) else self.offset
         between = state.low == state.high
         return Survey(state.low - state.h, state.h - state.high, between, self.free_bias, offset, self.tied)
 
     def state(self, s: Array, h: Array) -> State:
-        """The state at s, with outputs h."""
         low, _, _, high, _, _ = self.locate(s)
         return State(s, h, low, high)
 
@@ -103,7 +100,6 @@ class DualProblem:
         return DualProblem(self.conjugates, *mine, matrix, offset, free_bias, tied)
 
     def part_at(self, state: State, where: Indices) -> tuple[DualProblem, State]:
-        """The problem of some of the variables, and its state."""
         part = self.part(where)
         return part, part.state(state.s[where], state.h[where])
 
@@ -178,7 +174,6 @@ class Survey:
         return float(finite.mean()) if len(finite) else 0.0
 
     def _tied(self, values: Array) -> Array:
-        """The entries of the outputs that have the bias."""
         return values if self.tied is None else values[self.tied]
 
     @property

@@ -101,7 +101,6 @@ class HeldRows:
         return isinstance(problem.kernel, Precomputed) or (used and 16 * problem.n**2 <= self.max_bytes)
 
     def measures_rounding(self, way: str) -> bool:
-        """Whether rounding may have changed the outputs so much that it is worth measuring."""
         if isinstance(self.problem.kernel, DeformedKernel):
             return False  # rows are known to the tolerance they were computed with, and there are no others
         error = getattr(self._base, "error", np.inf)

@@ -70,7 +70,6 @@ class StepDual:
         return own if self.sums is None else own + self.sums.T @ gamma[self.n :]
 
     def multipliers(self, gamma: Array) -> dict[str, Any]:
-        """The dual variables as a step's solution has them."""
         rest, rows = gamma[self.n + self.bias.with_x0 :], self.step.rows
         return {
             "gamma": gamma[: self.n],

@@ -78,7 +78,6 @@ class Reached:
 
     @property
     def double(self) -> bool:
-        """Whether the matrix is in double precision."""
         return self.dual.rows.dtype == np.float64
 
     @property
@@ -92,7 +91,6 @@ class Reached:
 
     @property
     def augmented_tol(self) -> float:
-        """The violation to which the augmented Lagrangian is to go."""
         return self.tol if self.enough is None else self.effort.augmented_share * self.enough
 
     @property
@@ -101,7 +99,6 @@ class Reached:
         return self.violation <= (self.tol if self.enough is None else self.enough)
 
     def after(self, method: Method, state: State, n_steps: int = 0) -> None:
-        """A method has been tried, and has led to a state."""
         self.state, self.last, self.n_steps = state, method, n_steps
         self.is_handed_over |= method == "augmented"
         self.violation = self.dual.survey(state).violation
@@ -126,7 +123,6 @@ class Strategy:
         self.log: list[Choice] = []  # what was chosen for the last problem, and why
 
     def next(self, reached: Reached) -> Choice:
-        """The method that is next."""
         choice = self._next(reached)
         self.log.append(choice)
         return choice

@@ -189,7 +189,6 @@ class _WorkingSets:
         return False
 
     def choose(self, survey: Survey, tol: float) -> _WorkingSet:
-        """The next working set."""
         dual, state, effort = self.dual, self.state, self.effort
         if self._takes_all:
             # Where the working set has all variables accuracy is cheap, so that it is solved to less than ``tol``.
