@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..data import Data
 from ..kernels.functions import dense
 from ..solution import Solution
-from .canvas import axes_of
-from .colors import COLORS, CYCLE
+from .canvas import COLORS, CYCLE, axes_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
