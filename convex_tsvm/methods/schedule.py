@@ -44,13 +44,13 @@ def growing(first: float, ratio: float) -> Array:
     return np.append(first * ratio ** np.arange(count), 1.0)
 
 
-def falling(first: float, cooling: float, cold: float = 1e-9) -> Iterator[float]:
+def falling(first: float, cooling: float) -> Iterator[float]:
     """Temperatures from ``first`` on, each that before divided by ``cooling`` (chapelle2008 Algorithm 2).
 
-    The last is ``cold`` in units of the first.  Where probabilities are not 0 or 1 by then, both labels cost the same.
+    The last is a billionth of the first.  Where probabilities are not 0 or 1 by then, both labels cost the same.
     """
     temperature = first
-    while temperature > cold * first:
+    while temperature > 1e-9 * first:
         yield temperature
         temperature /= cooling
 
