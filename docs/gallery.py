@@ -4,7 +4,7 @@ import matplotlib as mpl
 from matplotlib.text import Text
 from sphinx_gallery.scrapers import matplotlib_scraper
 
-from convex_tsvm.plot.colors import CYCLE
+from convex_tsvm.plot import CYCLE
 
 #: Points; smaller type is an error.
 LEAST_TYPE = 11

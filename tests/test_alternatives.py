@@ -21,7 +21,6 @@ from convex_tsvm.kernels.distances import scaled_differences
 from convex_tsvm.kernels.functions import ProductForm
 from convex_tsvm.kernels.products import ProductRows, rows_of
 from convex_tsvm.kernels.rows import KernelRows, LinearRows
-from convex_tsvm.kernels.wrappers import RowsWithSums
 from convex_tsvm.methods.cccp import CCCP
 from convex_tsvm.methods.potts import _have_equal_points
 from convex_tsvm.points.memory_mapped import read_svmlight
@@ -155,13 +154,6 @@ def test_rows_of_other_kernels():
     assert rows.block(np.arange(0), np.arange(4)).shape == (0, 4)
     assert rows.block(np.arange(4), np.arange(0)).shape == (4, 0)
     np.testing.assert_allclose(LinearRows(sp.csr_matrix(X)).diag(), (X**2).ravel())
-
-
-def test_products_of_sums_may_be_known():
-    source, A = LinearRows(X), np.array([[0.5, 0.5, 0, 0, 0, 0]])
-    found, known = RowsWithSums(source, A), RowsWithSums(source, A, A @ X @ X.T)
-    np.testing.assert_allclose(known.full(), found.full(), atol=1e-15)
-    assert known.full()[-1, -1] == pytest.approx(1.05**2)
 
 
 def test_a_row_cache_that_has_all_rows():
@@ -367,14 +359,6 @@ def test_a_learning_curve_beside_another_classifier(moons):
     )
     assert curve.supervised_errors.mean() == pytest.approx(38 / 76)
     assert curve.errors.mean() < 0.3
-
-
-def test_folds_for_scikit_learn():
-    folds, y = ct.selection.LabeledKFold(2), np.array([0, 0, -1, -1, 1, 1])
-    tests = list(folds._iter_test_indices(X, y))
-    assert sorted(np.concatenate(tests).tolist()) == [0, 1, 4, 5]
-    for found, (_, test) in zip(tests, folds.split(X, y), strict=True):
-        np.testing.assert_array_equal(found, test)
 
 
 def test_a_search_says_how_far_it_is(capsys, monkeypatch):

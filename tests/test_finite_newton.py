@@ -12,7 +12,7 @@ from convex_tsvm.deadline import until
 from convex_tsvm.parallel import blas_threads
 from convex_tsvm.points import WithConstant, linear_points
 from convex_tsvm.solvers import FiniteNewton
-from convex_tsvm.solvers.finite_newton import directions, few_points
+from convex_tsvm.solvers.finite_newton import directions
 from convex_tsvm.solvers.finite_newton.newton import NewtonDescent
 from convex_tsvm.solvers.finite_newton.terms import Terms
 
@@ -130,20 +130,20 @@ def test_directions_of_few_points_are_those_of_the_hessian(balance, sparse):
     formulation = ct.s3vm(balance="linear" if balance == "mean" else None, fit_intercept=balance != "none")
     space = FiniteNewton(problem).directions(ct.Instance(formulation, problem).svm(labels)).space
     h, gradient = rng.uniform(0.1, 1e4, 30) * (rng.random(30) < 0.7), rng.normal(size=space.size)
-    assert few_points.serves(space, h)
+    assert directions.are_few(space, h)
     ridge = np.diag(space.ridge)
     last = 0.3 if space.free_bias else 1.0
     ridge[-1, -1] = last
     expected = np.linalg.solve(ridge + space.hessian(h), -gradient)
-    np.testing.assert_allclose(few_points.newton(space, h, gradient, last), expected, rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(directions.newton_of_few(space, h, gradient, last), expected, rtol=1e-7, atol=1e-9)
 
 
 def test_many_points_or_few_features_have_another_way():
     problem, _, _ = drawn(6, n=50, d=40)
     space = FiniteNewton(problem).directions(ct.Instance(ct.s3vm(), problem).svm(problem.y)).space
-    assert not few_points.serves(space, np.ones(50))
-    assert not few_points.serves(space, np.zeros(50))
-    assert few_points.serves(space, (np.arange(50) < 20).astype(float))
+    assert not directions.are_few(space, np.ones(50))
+    assert not directions.are_few(space, np.zeros(50))
+    assert directions.are_few(space, (np.arange(50) < 20).astype(float))
 
 
 def test_newton_steps_end_at_the_solution_once_the_active_set_is_right():

@@ -5,11 +5,10 @@ import pytest
 import scipy.sparse as sp
 
 import convex_tsvm as ct
-from convex_tsvm.kernels import CentredRows, GramRows, KernelRows, LinearRows
+from convex_tsvm.kernels import CentredRows, GramRows, KernelRows, LinearRows, RowsWithSums
 from convex_tsvm.kernels.distances import squared_distances
 from convex_tsvm.kernels.functions import make_kernel
 from convex_tsvm.kernels.products import ProductRows, Tiles
-from convex_tsvm.kernels.wrappers import RowsWithSums
 
 N = 30
 X = np.random.default_rng(0).normal(size=(N, 3)) + 0.5

@@ -304,7 +304,6 @@ class KernelExpansion:
         return tags
 
     def _unlabeled_cost(self: Any) -> Any:
-        """C* of a problem with unlabelled points."""
         return self.C_unlabeled
 
     def _in_feature_space(self, problem: Problem) -> Problem:

@@ -11,12 +11,12 @@ from sklearn.base import BaseEstimator, ClusterMixin
 
 from ..formulations import Formulation, mean_output
 from ..methods.clustering import max_margin_clustering
+from ..methods.descents import asked
 from ..methods.run import Method
 from ..persistence import FittedModel
 from ..problem import Problem
-from ..table import DESCENTS, METHODS, SMOOTH_SOLVERS
+from ..table import SMOOTH_SOLVERS
 from ..ties import is_positive
-from ..validation import one_of
 from .base import Decides, KernelExpansion
 from .parameters import estimator, stated, taken
 
@@ -86,7 +86,7 @@ class MaxMarginClustering(KernelExpansion, Decides, ClusterMixin, BaseEstimator)
         constraint, balance = self._balance()
         kernel = self._kernel(X)
         problem = Problem(X, np.zeros(X.shape[0]), kernel=kernel, C=self.C, C_unlabeled=self.C, balance=balance)
-        loss = self._method().loss if isinstance(self.loss, str) and self.loss == "auto" else self.loss
+        loss = asked(self.method).loss if isinstance(self.loss, str) and self.loss == "auto" else self.loss
         formulation = stated(loss, problem)
         if constraint is not None:
             formulation = replace(formulation, balance=None, constraints=(*formulation.constraints, constraint))
@@ -101,7 +101,7 @@ class MaxMarginClustering(KernelExpansion, Decides, ClusterMixin, BaseEstimator)
         """The constraint on the mean output, if it may be in an interval, and the balance of the problem."""
         balance = self.balance
         if isinstance(balance, (tuple, list)) and len(balance) == 2 and not isinstance(balance[0], str):
-            if self._method().solvers == SMOOTH_SOLVERS:
+            if asked(self.method).solvers == SMOOTH_SOLVERS:
                 raise ValueError(
                     f"balance={balance!r}: method={self.method!r} takes a mean such as 0.0, or ('exact', 0.5), and no "
                     "ends of one"
@@ -110,12 +110,6 @@ class MaxMarginClustering(KernelExpansion, Decides, ClusterMixin, BaseEstimator)
         if isinstance(balance, str):
             raise ValueError(f"balance={balance!r} must be two ends, a number, ('exact', r) or None")
         return None, 0.0 if balance is None else balance
-
-    def _method(self) -> Any:
-        """The method, or its line in the table; a ValueError if there is none of that name."""
-        if isinstance(self.method, Method):
-            return self.method
-        return METHODS[one_of("method", self.method, DESCENTS)]
 
     def predict(self, X: Any) -> NDArray[np.int_]:
         """The cluster of each point, old or new, shape (n,): 0 and 1.

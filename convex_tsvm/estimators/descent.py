@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 from ..formulations import Formulation
 from ..methods.annealing import Annealing
 from ..methods.cccp import CCCP
-from ..methods.descents import Descents
+from ..methods.descents import Descents, asked
 from ..methods.potts import Potts, Temperature
 from ..methods.run import Method
 from ..methods.settings import Settings
 from ..problem import Problem
 from ..solution import Iteration, Solution
-from ..table import DESCENTS, METHODS
 from ..validation import one_of
 from .base import Transduction
 from .labels import Labels
@@ -158,19 +157,5 @@ class Descent(Transduction):
         return CCCP() if formulation.unlabeled is None else self._asked_method()
 
     def _asked_method(self) -> Method:
-        """The method asked for: an object, or one of the table with its options."""
         annealing = {} if self.annealing is None else {"annealing": self.annealing}
-        given = {**(self.method_options or {}), **annealing}
-        if isinstance(self.method, Method):
-            for option, value in given.items():
-                raise ValueError(f"{option}={value!r} is for methods by name; this one was made with its own options")
-            return self.method
-        name: Any = self.method
-        if not isinstance(name, str) or name not in METHODS or not METHODS[name].is_descent:
-            raise ValueError(f"method={name!r} must be {', '.join(map(repr, DESCENTS))}, or a Method")
-        taken = METHODS[name].options
-        for option, value in given.items():
-            if option not in taken:
-                all_taken = ", ".join(taken) or "none"
-                raise ValueError(f"{option}={value!r} is no option of method={name!r}, which takes {all_taken}")
-        return METHODS[name].load()(**{**self._own_defaults.get(name, {}), **given})
+        return asked(self.method, {**(self.method_options or {}), **annealing}, self._own_defaults)

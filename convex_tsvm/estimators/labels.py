@@ -18,8 +18,7 @@ from sklearn.utils.validation import column_or_1d
 
 from ..methods.shares import ClassShares
 from ..notice import warn
-
-Array = NDArray[np.float64]
+from ..problem import Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +34,6 @@ class Balance:
 
     @classmethod
     def read(cls, given: Any) -> Balance:
-        """What is said by ``balance=given``."""
         is_pair = isinstance(given, (tuple, list)) and len(given) == 2 and isinstance(given[0], str)
         return cls(given[1], given[0]) if is_pair else cls(given)
 
@@ -213,12 +211,10 @@ def _checked(known: NDArray[Any], marker: Any) -> NDArray[Any]:
 
 
 def _readable(y: NDArray[Any]) -> NDArray[Any]:
-    """Labels as numbers, strings or objects."""
     return y if y.dtype.kind in "biufUSO" else np.array(list(y), dtype=object)
 
 
 def _matches(y: NDArray[Any], marker: Any) -> NDArray[np.bool_]:
-    """Which labels are the marker, shape (n,)."""
     if marker is None:
         return np.zeros(len(y), dtype=bool)
     if y.dtype.kind in "US" and not isinstance(marker, (str, bytes)):

@@ -195,7 +195,6 @@ def taken(made: Any, function: Callable[..., Any]) -> dict[str, Any]:
 
 
 def _with_default(entry: str, default: Any) -> str:
-    """An entry whose first line says the default."""
     first, newline, rest = entry.partition("\n")
     shown = f'"{default}"' if isinstance(default, str) else repr(default)
     if "default" not in first and "optional" not in first:

@@ -51,16 +51,16 @@ def labels_of(instance: Instance, scores: Array) -> Array:
     return -labels if labels[0] > 0 and has_mirror_image(instance) else labels
 
 
-def principal_components(problem: Problem, k: int, random_state: int = 0, most: int = 400) -> Array:
+def principal_components(problem: Problem, k: int, most: int = 400) -> Array:
     """The first k principal components of the points in the feature space, shape (n, k), by falling variance.
 
-    Of more than ``most`` points they are those of a sample, drawn by ``random_state``, in which all have their places.
+    Of more than ``most`` points they are those of a sample, in which all have their places.
     """
     n = problem.n
     k = min(k, n - 1)
     sample = np.arange(n)
     if n > most:
-        sample = np.sort(np.random.default_rng(random_state).choice(n, most, replace=False))
+        sample = np.sort(np.random.default_rng(0).choice(n, most, replace=False))
     whole = len(sample) == n and not isinstance(problem.X, LinearPoints)
     with one_blas_thread():
         matrix = (problem if whole else problem.part(sample)).gram

@@ -189,12 +189,11 @@ class Instance:
         """
         return self._step(losses, kind, cost, slope, names, self.target)
 
-    def weighted_svm(self, positive: Array, cost: Array | None = None) -> ConvexStep:
+    def weighted_svm(self, positive: Array) -> ConvexStep:
         """The step of the SVM in which a point pays both labels' losses, by the probability that its label is +1.
 
         Each uncertain point has two terms; one whose label is as good as certain has one (chapelle2008 eq. 7).
         """
-        cost = self.problem.cost if cost is None else cost
         least = 1e-6  # Less probable labels are as good as excluded.
         positive = np.where(positive < least, 0.0, np.where(positive > 1 - least, 1.0, positive))
         both = np.flatnonzero((positive > 0) & (positive < 1))
@@ -202,7 +201,7 @@ class Instance:
         point = np.concatenate([points, both])
         kind = np.concatenate([(positive == 0).astype(np.intp), np.ones(len(both), dtype=np.intp)])
         share = np.concatenate([np.where(positive == 0, 1.0, positive), 1 - positive[both]])
-        cost, slope = cost[point] * share, np.zeros(len(point))
+        cost, slope = self.problem.cost[point] * share, np.zeros(len(point))
         names = ("positive", "negative")
         return self._step(self._label_losses, kind, cost, slope, names, self._label_target).replace(point=point)
 
@@ -277,12 +276,10 @@ class Instance:
         constant = self._label_constant and self._label_constant * float(cost[self.problem.unlabeled].sum())
         return float(cost @ losses) + constant
 
-    def expected_objective(
-        self, outputs: Array, regularization: float, positive: Array, cost: Array | None = None
-    ) -> float:
+    def expected_objective(self, outputs: Array, regularization: float, positive: Array) -> float:
         """The mean objective of labels that are +1 with given probabilities (chapelle2008 eq. 7)."""
-        losses, cost = self.label_losses(outputs), self.problem.cost if cost is None else cost
-        return regularization + self.total(positive * losses[0] + (1 - positive) * losses[1], cost)
+        losses = self.label_losses(outputs)
+        return regularization + self.total(positive * losses[0] + (1 - positive) * losses[1], self.problem.cost)
 
     # --- views of it: CVXPY -----------------------------------------------------------------------------------------
 
@@ -343,7 +340,6 @@ class Instance:
 
     @cached_property
     def _label_losses(self) -> tuple[Convex, Convex]:
-        """The losses of the labels +1 and -1, as functions of the output."""
         loss = self.formulation.labeled
         if not getattr(loss, "is_convex", False):
             raise ValueError(f"labeled={loss!r} must be convex: its SVM for given labels is the problem to be solved")

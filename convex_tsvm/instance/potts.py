@@ -89,13 +89,8 @@ class PottsProbabilities:
         return found
 
 
-def _multipliers(
-    g: Array, temperature: float, counts: Array, nu: Array, tol: float = 1e-9, max_iter: int = 100
-) -> Array:
-    """ν by Newton's method on the concave dual, whose gradient is counts - Σ_i p_i.
-
-    Sums are right to the share ``tol`` of the number of points, or as near as ``max_iter`` rounds get.
-    """
+def _multipliers(g: Array, temperature: float, counts: Array, nu: Array) -> Array:
+    """ν by Newton's method on the concave dual, whose gradient is counts - Σ_i p_i."""
     inside = counts > 0
     if not inside.all():  # a label that no point has
         found = np.full(len(counts), -1e300)
@@ -107,10 +102,10 @@ def _multipliers(
 
     nu = nu - nu.mean()
     value = dual(nu)
-    for _ in range(max_iter):
+    for _ in range(100):
         p = np.exp(log_softmax((nu - g) / temperature, axis=1))
         lacking = counts - p.sum(axis=0)
-        if np.abs(lacking).max() <= tol * len(g):
+        if np.abs(lacking).max() <= 1e-9 * len(g):
             break
         curvature = (np.diag(p.sum(axis=0)) - p.T @ p) / temperature
         step = scipy.linalg.lstsq(curvature, lacking, cond=1e-12, check_finite=False)[0]

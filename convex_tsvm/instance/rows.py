@@ -27,7 +27,6 @@ class OutputRows:
 
     @staticmethod
     def of(constraints: Sequence[OutputConstraint], problem: Problem) -> OutputRows:
-        """The rows of some constraints on a problem."""
         dense = np.array([constraint.on(problem) for constraint in constraints]).reshape(-1, problem.n)
         return OutputRows(
             sp.csr_array(dense),
@@ -92,7 +91,6 @@ class OutputRows:
         return np.asarray(np.maximum(np.maximum(self.lower - sums, sums - self.upper), 0.0))
 
     def _met_by_a_constant(self) -> bool:
-        """Whether f = b meets all constraints, for some b."""
         fixed, moved = self.bias == 0, self.bias != 0
         ends = np.sort(np.array([self.lower, self.upper])[:, moved] / self.bias[moved], axis=0)
         free = bool(((self.lower <= 0) & (self.upper >= 0))[fixed].all())

@@ -76,7 +76,6 @@ class SideInformation:
 
     @cached_property
     def n_groups(self) -> int:
-        """Number of groups: of labels that may be chosen."""
         return int(self.group.max(initial=-1)) + 1
 
     @cached_property

@@ -3,28 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from ..problem import Array
-
-
-class Primal(Protocol):
-    """What a point asks of the function that was descended, a :class:`~convex_tsvm.instance.primal.SmoothPrimal`."""
-
-    instance: Any
-    cost: Array
-    free_bias: bool
-
-    def point(self, x: Array) -> SmoothPoint:
-        """The point of some variables."""
-
-    def loss_at(self, outputs: Array) -> tuple[float, Array]:
-        """The sum of the losses at outputs, and its slopes."""
-
-    def slope_of(self, coefficients: Array, outputs: Array) -> float:
-        """The squared length of the gradient at coefficients that have these outputs."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +36,7 @@ class SmoothPoint:
     status : {"optimal", "inaccurate", "max_iter", "interrupted", "time_limit"}
     """
 
-    primal_of: Primal
+    primal_of: Any
     outputs: Array
     coefficients: Array
     bias: float
@@ -118,6 +101,6 @@ class SmoothPoint:
         )
 
 
-def scale_of(primal: Primal, value: float, regularization: float) -> float:
+def scale_of(primal: Any, value: float, regularization: float) -> float:
     """The value of a primal or its regularization, and no less than 1 or the sum of the costs."""
     return max(min(1.0, float(primal.cost.sum())), abs(value), regularization, 1e-300)

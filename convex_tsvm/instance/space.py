@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import copy
+from typing import Any
+
 import numpy as np
 
 from ..points import LinearPoints
+from ..points.memory import unchecked
 from ..problem import Array
 from .bias import Bias
 
@@ -28,6 +32,12 @@ class Space:
     def serves(self, bias: Bias) -> bool:
         """Whether another balance of the same members, and a bias or none, has the same variables."""
         return (bias.target is None) == (self.mean is None) and self.free_bias == bias.free
+
+    def of(self, rows: Any) -> Space:
+        """The same variables and origin for some points, as ``take`` gives them."""
+        found = copy.copy(self)
+        found.points = unchecked(rows)
+        return found
 
     def outputs(self, x: Array, target: float | None) -> Array:
         """f, shape (n,)."""

@@ -15,19 +15,6 @@ from .convex_step import ConvexStep
 class Takes:
     """What a solver of convex steps takes.
 
-    Attributes
-    ----------
-    losses : {"PLQ", "finite PLQ", "convex"}
-        Convex piecewise linear-quadratic losses, those of them that are finite everywhere, or all that are convex.
-    regularizers : bool
-        Whether regularizers other than ½ ‖w‖², and additions.
-    constraints : bool
-        Whether constraints on outputs other than a balance with a bias.
-    kernels : bool
-        Whether kernels other than the linear one.
-    products : bool
-        Whether points that are known by their products only.
-
     Examples
     --------
     >>> model = ct.Formulation(ct.hinge(), None, regularizer="l1", balance=None)
@@ -35,11 +22,12 @@ class Takes:
     "regularizer='l1': 'l2' only"
     """
 
+    # "PLQ", convex piecewise linear-quadratic losses; "finite PLQ", those that are finite everywhere; or "convex", all.
     losses: str = "PLQ"
-    regularizers: bool = False
-    constraints: bool = True
-    kernels: bool = True
-    products: bool = True
+    regularizers: bool = False  # whether other than ½ ‖w‖², and additions
+    constraints: bool = True  # whether on outputs, other than a balance with a bias
+    kernels: bool = True  # whether other than the linear one
+    products: bool = True  # whether points that are known by their products only
 
     def why_not(self, asked: Formulation | ConvexStep, problem: Problem) -> str | None:
         """What of a formulation or of one of its convex steps is not taken, and what is; None if all of it is."""

@@ -33,9 +33,9 @@ from .functions import kernel_from_dict as kernel_from_dict
 from .functions import make_kernel as make_kernel
 from .products import ProductRows as ProductRows
 from .products import rows_of as rows_of
+from .rows import CentredRows as CentredRows
 from .rows import GramRows as GramRows
 from .rows import KernelRows as KernelRows
 from .rows import LinearRows as LinearRows
 from .rows import RowSource as RowSource
-from .wrappers import CentredRows as CentredRows
-from .wrappers import RowsWithSums as RowsWithSums
+from .rows import RowsWithSums as RowsWithSums

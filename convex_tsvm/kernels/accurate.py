@@ -20,9 +20,8 @@ from ..validation import is_sparse
 from .deformed import DeformedKernel
 from .distances import EPS, SMALL_ERROR, scaled_differences, squared_distances
 from .functions import RBF, Kernel, Linear, Polynomial, Precomputed, dense
-from .rows import GramRows, Indices, KernelRows
+from .rows import CentredRows, GramRows, Indices, KernelRows
 from .types import Array, Points
-from .wrappers import CentredRows
 
 #: Sparse points are made dense, so that they can be moved, if they then have at most this many entries.
 MOST_DENSE_ENTRIES = 10**8
@@ -45,7 +44,6 @@ class AccurateGram:
 
     @property
     def n(self) -> int:
-        """Number of points."""
         return len(self.matrix)
 
     def most_square(self, gamma: Array) -> float:

@@ -10,13 +10,12 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.sparse.csgraph import shortest_path
 
 from ..ties import rounded
 from ..validation import canonical, finite, integer, is_sparse, one_of
-
-Array = NDArray[np.float64]
+from .types import Array
 
 
 def cluster_kernel(
@@ -48,7 +47,7 @@ def cluster_kernel(
     >>> bool(K[0, 2] > 0.99), bool(K[0, 5] < 0.01)
     (True, True)
     """
-    K = _square("K", K)
+    K = _square(K)
     if (K < 0).any():
         raise ValueError(f"K has an entry {K.min():g}; similarities must be >= 0")
     one_of("transfer", transfer, ("step", "linear_step", "polynomial", "linear"))
@@ -103,7 +102,7 @@ def bagged_cluster_kernel(
         one = MiniBatchKMeans(n_clusters, n_init=1, batch_size=max(1024, n_clusters), random_state=seed).fit(X).labels_
         together += one[:, None] == one
     together /= n_runs
-    return together if K is None else together * _square("K", K, n)
+    return together if K is None else together * _square(K, n)
 
 
 def density_kernel(
@@ -191,10 +190,10 @@ def _to_neighbors(steps: Array, n_neighbors: int) -> Array:
     return np.where(allowed, steps, np.inf)
 
 
-def _square(name: str, K: ArrayLike, n: int | None = None) -> Array:
+def _square(K: ArrayLike, n: int | None = None) -> Array:
     matrix = np.asarray(K, dtype=float)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or n not in (None, len(matrix)):
-        raise ValueError(f"{name} has shape {matrix.shape}; it must be square{'' if n is None else f', {(n, n)}'}")
+        raise ValueError(f"K has shape {matrix.shape}; it must be square{'' if n is None else f', {(n, n)}'}")
     if not np.isfinite(matrix).all():
-        raise ValueError(f"{name} contains NaN or infinity")
+        raise ValueError("K contains NaN or infinity")
     return matrix

@@ -29,26 +29,14 @@ Progress = Callable[[float], None]
 
 @dataclass(frozen=True)
 class Effort:
-    """How rows are computed without the whole matrix.
+    """How rows are computed without the whole matrix."""
 
-    Attributes
-    ----------
-    error : float
-        Largest error of a solution that is allowed, relative to the largest entry of the right-hand side.
-    iterations : int
-        Steps of conjugate gradients after which a system is given up.
-    landmarks : int
-        Largest number of points whose rows approximate K in the preconditioner.
-    together : int
-        Systems solved together: a pass over K takes nearly as long for one vector as for a hundred.
-    all_from_one_in : int
-        If at least one in so many rows is expected, the whole matrix at once is faster than they are.
-    """
-
+    # Largest error of a solution that is allowed, relative to the largest entry of the right-hand side.
     error: float = 1e-8
-    iterations: int = 1000
-    landmarks: int = 512
-    together: int = 256
+    iterations: int = 1000  # steps of conjugate gradients after which a system is given up
+    landmarks: int = 512  # largest number of points whose rows approximate K in the preconditioner
+    together: int = 256  # systems solved together: a pass over K takes nearly as long for one vector as for a hundred
+    # If at least one in so many rows is expected, the whole matrix at once is faster than they are.
     all_from_one_in: int = 10
 
 
@@ -80,7 +68,6 @@ class DeformedRows(RowSource):
 
     @property
     def in_memory(self) -> bool:  # type: ignore[override]
-        """Whether all of the matrix is held."""
         fits = self.max_bytes is None or 24 * self.n**2 <= self.max_bytes
         return fits or self.effort.all_from_one_in * len(self.expected) >= self.n
 
@@ -159,7 +146,6 @@ class DeformedRows(RowSource):
         return np.asarray(columns - self.M @ outputs).reshape(coefficients.shape)
 
     def _unknown(self, indices: Indices) -> Indices:
-        """The indices whose rows have not been computed."""
         return indices[self._place[indices] < 0]
 
     # --- conjugate gradients ------------------------------------------------------------------------------------------

@@ -48,7 +48,6 @@ class Device:
         return Device, (self.name,)
 
     def put(self, array: NDArray[Any]) -> Any:
-        """A copy of an array on the device."""
         place = {} if self.place is None else {"device": self.place}
         return self.xp.asarray(np.ascontiguousarray(array), **place)
 

@@ -59,9 +59,7 @@ class ProductKernel(Kernel, Protocol):
     """A kernel that is a function of inner products."""
 
     @property
-    def product_form(self) -> ProductForm:
-        """The function."""
-        ...
+    def product_form(self) -> ProductForm: ...
 
 
 @dataclass(frozen=True)

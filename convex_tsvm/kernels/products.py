@@ -19,23 +19,14 @@ from .types import Array, Points
 
 @dataclass(frozen=True)
 class Tiles:
-    """In which parts passes over all pairs of points are made.
+    """In which parts passes over all pairs of points are made."""
 
-    Attributes
-    ----------
-    rows : int
-        Rows of a tile; in a mean it has four times as many columns.
-    panel : int
-        Columns of a tile that is used at once and not kept: with so many rows it stays in the processor's cache.
-    summed : int
-        Values that are summed in the precision of a tile: sums of more would lose a digit, and sums of a few are slow.
-    sparse : int
-        Rows of a product of sparse matrices made at a time, as most entries of the product are not zero.
-    """
-
-    rows: int = 512
+    rows: int = 512  # rows of a tile; in a mean it has four times as many columns
+    # Columns of a tile that is used at once and not kept: with so many rows it stays in the processor's cache.
     panel: int = 512
+    # Values that are summed in the precision of a tile: sums of more would lose a digit, and sums of a few are slow.
     summed: int = 64
+    # Rows of a product of sparse matrices made at a time, as most entries of the product are not zero.
     sparse: int = 128
 
 
@@ -81,7 +72,6 @@ class ProductRows(RowSource):
 
     @cached_property
     def form(self) -> ProductForm:
-        """φ and a."""
         return self.kernel.product_form
 
     def __getstate__(self) -> dict[str, Any]:

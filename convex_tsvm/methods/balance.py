@@ -22,35 +22,24 @@ Train = Callable[[Array], Array | None]
 
 @dataclass(frozen=True)
 class Patience:
-    """How long a balance is searched for.
+    """How long a balance is searched for."""
 
-    Attributes
-    ----------
-    most : float
-        The balance c is searched in ± this, which is far beyond the outputs of points that pay little.
-    near_after : tuple of (int, float)
-        After so many descents from nothing, the SVM of the labels wanted says what c is next where a solution misses at
-        most the share of the number wanted: nearer labels are better, but some methods jump over all that is near.
-    most_trained : int
-        At most so many descents in a row begin at SVMs, each of which is nearer than the one before.
-    most_anew, near_a_jump : int, float
-        Where SVMs did not lead there, so many descents from nothing are enough for a miss of at most this share.
-    patient, near_enough : int, float
-        A miss of at most this share of the number wanted is near enough after an SVM, or after so many descents.
-    most_step : float
-        The first step of c is at most this many times what the labels that are missed change the mean label by.
-    narrow : float
-        The bracket is over where it is narrower than this over the number of points: one or two change sides in it.
-    """
-
+    # The balance c is searched in ± this, which is far beyond the outputs of points that pay little.
     most: float = MOST_MEAN * (1 - 1e-9)
+    # After so many descents from nothing, the SVM of the labels wanted says what c is next where a solution misses at
+    # most the share of the number wanted: nearer labels are better, but some methods jump over all that is near.
     near_after: tuple[tuple[int, float], ...] = ((1, 0.02), (3, 0.04), (5, 0.08), (7, np.inf))
+    # At most so many descents in a row begin at SVMs, each of which is nearer than the one before.
     most_trained: int = 3
+    # Where SVMs did not lead there, so many descents from nothing are enough for a miss of at most this share.
     most_anew: int = 8
     near_a_jump: float = 0.05
+    # A miss of at most this share of the number wanted is near enough after an SVM, or after so many descents.
     patient: int = 4
     near_enough: float = 0.01
+    # The first step of c is at most this many times what the labels that are missed change the mean label by.
     most_step: float = 4.0
+    # The bracket is over where it is narrower than this over the number of points: one or two change sides in it.
     narrow: float = 0.5
 
 
@@ -70,12 +59,10 @@ class _Bracket:
 
     @property
     def is_narrow(self) -> bool:
-        """Whether it is too narrow for another c."""
         return self.width < self._patience.narrow / max(self._n_unlabeled, 1000)
 
     @property
     def width(self) -> float:
-        """The difference of the ends."""
         return self.high - self.low
 
     def narrow(self, miss: float, excess: float) -> None:

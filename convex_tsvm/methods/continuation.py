@@ -23,20 +23,12 @@ from .settings import Callback, Settings
 
 @dataclass(frozen=True)
 class Widths:
-    """How widths are found.
+    """How widths are found."""
 
-    Attributes
-    ----------
-    last : float
-        The last width that is not zero smooths no output by more than this standard deviation.
-    curved_up_to : float
-        Curvatures of losses are looked at for outputs up to this size; beyond it no loss of the papers bends downwards.
-    wider, trials, power : float, int, int
-        The first width is found by so many trials at most, each wider by this factor, with steps of the power method.
-    """
-
-    last: float = 0.05
+    last: float = 0.05  # the last width that is not zero smooths no output by more than this standard deviation
+    # Curvatures of losses are looked at for outputs up to this size; beyond it no loss of the papers bends downwards.
     curved_up_to: float = 3.0
+    # The first width is found by so many trials at most, each wider by this factor, with steps of the power method.
     wider: float = 1.6
     trials: int = 25
     power: int = 4

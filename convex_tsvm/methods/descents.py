@@ -106,13 +106,24 @@ def minimize_path(
         return descents.solve_all(formulation, problems, n)
 
 
-def asked(method: Any) -> Method:
-    """A method, or the descent of a name with the options that it has by default; else a ValueError."""
-    if isinstance(method, str) and method in METHODS and METHODS[method].is_descent:
-        return asked(METHODS[method].load()())
-    if not isinstance(method, Method):
+def asked(
+    method: Any, given: Mapping[str, Any] | None = None, defaults: Mapping[str, Mapping[str, Any]] | None = None
+) -> Method:
+    """A method, or the descent of a name with these options, else with its ``defaults``; a ValueError if it is none."""
+    given = given or {}
+    if isinstance(method, Method):
+        for option, value in given.items():
+            raise ValueError(f"{option}={value!r} is for methods by name; this one was made with its own options")
+        return method
+    if not isinstance(method, str) or method not in METHODS or not METHODS[method].is_descent:
         raise ValueError(f"method={method!r} must be {', '.join(map(repr, DESCENTS))}, or a Method")
-    return method
+    taken = METHODS[method].options
+    for option, value in given.items():
+        if option not in taken:
+            all_taken = ", ".join(taken) or "none"
+            raise ValueError(f"{option}={value!r} is no option of method={method!r}, which takes {all_taken}")
+    made: Method = METHODS[method].load()(**{**(defaults or {}).get(method, {}), **given})
+    return made
 
 
 class Descents:

@@ -21,17 +21,15 @@ def settle(
     scale: float = 1.0,
     max_pairs: int | None = None,
     by_slacks: bool = False,
-    most_stalls: int = 10,
-    left_share: float = 2e-4,
 ) -> tuple[str, Array]:
     """Rounds of SVMs and exchanges at fixed costs until no exchange lowers the objective; status and labels.
 
-    After ``most_stalls`` rounds that do not lower it, rounding is all that moves it.  While C* is below its value, the
-    next one comes when no more labels change than ``left_share`` of them.
+    After some rounds that do not lower it, rounding is all that moves it.  While C* is below its value, the next one
+    comes when hardly any labels change.
     """
     instance, cost = run.instance, run.instance.scaled_cost(scale)
     changed, before, exact, n_stalls = np.zeros(0, dtype=np.intp), np.inf, not run.improves, 0
-    left = left_share * instance.problem.n_unlabeled if scale < 1 and max_pairs is None else 0.0
+    left = 2e-4 * instance.problem.n_unlabeled if scale < 1 and max_pairs is None else 0.0
     for _ in range(run.settings.max_iter):
         point = (run.solve if exact else run.improve)(instance.svm(labels, cost))
         losses = instance.losses_of_labels(point.outputs, labels)
@@ -49,7 +47,7 @@ def settle(
         run.record(point, stage=scale, changed=len(changed), labels=labels.copy(), **known)
         changed = exchanges(instance, point.outputs, labels, cost, max_pairs, by_slacks)
         settled = len(changed) == 0 and (exact or stalls or point.status == "optimal")
-        if (settled and (exact or scale < 1)) or 0 < len(changed) <= left or n_stalls > most_stalls:
+        if (settled and (exact or scale < 1)) or 0 < len(changed) <= left or n_stalls > 10:
             return "converged", labels
         # The last point is to be one that the solver answers for.
         exact, before = settled or not run.improves, now
@@ -59,33 +57,22 @@ def settle(
 
 @dataclass(frozen=True)
 class Reheats:
-    """How C* is lowered and raised again.
+    """How C* is lowered and raised again."""
 
-    Attributes
-    ----------
-    shares : tuple of float
-        It is lowered to these shares of it, one after the other; the last leads to other labellings altogether.
-    many : int
-        Of so many unlabelled points the last share has not found a better labelling, and is left out.
-    ratio : float
-        It is raised by this factor each time.
-    gain : float
-        The next share comes when one has not lowered the objective by this share.
-    """
-
+    # It is lowered to these shares of it, one after the other; the last leads to other labellings altogether.
     shares: tuple[float, ...] = (0.3, 0.03)
-    many: int = 20_000
-    ratio: float = 2.0
-    gain: float = 1e-4
+    many: int = 20_000  # of so many unlabelled points the last share has not found a better labelling, and is left out
+    ratio: float = 2.0  # it is raised by this factor each time
+    gain: float = 1e-4  # the next share comes when one has not lowered the objective by this share
 
 
-def reheat(run: Run, labels: Array, most: int, max_pairs: int | None = None, how: Reheats | None = None) -> str:
+def reheat(run: Run, labels: Array, most: int, max_pairs: int | None) -> str:
     """Lower C*, raise it again with rounds of exchanges, from the best labels so far, ``most`` times at most; status.
 
     It is lowered a little as long as that leads to a lower objective, then more: of many points a few more find their
     labels each time, of few points all are where they are or another labelling altogether is better.
     """
-    how, status, depth = how or Reheats(), "converged", 0
+    how, status, depth = Reheats(), "converged", 0
     shares = how.shares if run.instance.problem.n_unlabeled < how.many else how.shares[:-1]
     for _ in range(most):
         before = run.best_objective

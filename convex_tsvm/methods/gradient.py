@@ -37,19 +37,9 @@ def follow(run: Run, primal: Any, descend: Callable[[Any, Array, float], SmoothP
     return sharpened(run, primal, point, descend)
 
 
-def sharpened(
-    run: Run,
-    primal: Any,
-    point: SmoothPoint,
-    descend: Callable[[Any, Array, float], SmoothPoint],
-    widths: Sequence[float] = (1e-3, 1e-4, 1e-5, 1e-6),
-    little: float = 5.0,
-) -> str:
-    """Descents in which kinks are rounded over ever smaller widths, until that costs or gains little; the status.
-
-    A gain of ``little`` times the tolerance is left where kinks are so sharp that a gap computed again is another one.
-    """
-    for width in widths:
+def sharpened(run: Run, primal: Any, point: SmoothPoint, descend: Callable[[Any, Array, float], SmoothPoint]) -> str:
+    """Descents in which kinks are rounded over ever smaller widths, until that costs or gains little; the status."""
+    for width in (1e-3, 1e-4, 1e-5, 1e-6):
         objective = run.value(point)
         room = run.settings.tol * abs(objective)
         if abs(objective - point.primal) <= room:
@@ -60,13 +50,14 @@ def sharpened(
             sharper = run.checked(run.smooth.descend(primal.sharper(width), sharper.variables, goal(run, True)))
         gained = objective - run.value(sharper)
         holds = sharper.recomputed().judged(run.settings.tol).status == "optimal"
-        if gained > little * room or (gained > room and holds):
+        # Where kinks are so sharp that a gap computed again is another one, a gain of a few tolerances is left.
+        if gained > 5 * room or (gained > room and holds):
             run.record(sharper, step_objective=sharper.primal, objective=run.value(sharper))
             point = sharper
         else:
             return "converged"
     warn(
-        f"kinks of losses, which hold points, were rounded over a width of {widths[-1]:g}, and less still lowers the "
+        f"kinks of losses, which hold points, were rounded over a width of {width:g}, and less still lowers the "
         "objective; cccp takes kinks as they are"
     )
     return "inaccurate"

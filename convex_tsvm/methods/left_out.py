@@ -9,71 +9,47 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betaincinv
 
 from ..formulations import tsvm
 from ..kernels import DeformedKernel, Linear, centred_gram
-from ..kernels.rows import Rows
+from ..kernels.rows import Indices, Rows
 from ..points import LinearPoints
 from ..problem import Array, Problem
 from ..solvers.dual.small import BalancedProblem, SmallProblems
 from ..ties import falling
 
-Indices = NDArray[np.intp]
-
 
 @dataclass(frozen=True)
 class Inference:
-    """What is assumed where shares are inferred, and how much is done for it.
+    """What is assumed where shares are inferred, and how much is done for it."""
 
-    Attributes
-    ----------
-    unlabeled, labeled : int
-        At most so many points of each kind are looked at; more would take longer and say little more.
-    digits : float
-        Points are told apart if their variance is more than this share of their squared distance from the origin.
-    cost : float
-        The mean cost C of labelled points, beside points of unit variance.
-    parts : int
-        Parts that labels are left out in.
-    scale, doubt : float
-        A left-out label has the probability 1 / (1 + exp(-y f / scale)) of being as it is, or is wrong with doubt / 2.
-    alike : float
-        Labels left out are wrong together where a boundary is: the likelihood of m is that of m / (1 + m / alike).
-    per_class, at_random : float
-        Dirichlet parameter of each class, by how labels were drawn; at random there is one more for each of its labels.
-    rate, rate_quantiles : float, int
-        A rate of error is beta distributed, with one more for each label left out; so many quantiles are averaged.
-    count_error : float
-        The standard deviation to which the supervised SVM's share of positive points is known.
-    known : float
-        A share that counts alone tell to this standard deviation is not looked at any closer.
-    quantiles : tuple of float
-        The quantiles of the prior at which shares are tried first.
-    most_tried, worth_another : int, float
-        At most so many are tried, and another one where probability times width of a gap between two is worth it.
-    tol, max_iter : float, int
-        Tolerance and number of convex steps of a descent, which only has to tell points apart.
-    """
-
+    # At most so many points of each kind are looked at; more would take longer and say little more.
     unlabeled: int = 400
     labeled: int = 200
+    # Points are told apart if their variance is more than this share of their squared distance from the origin.
     digits: float = 1e-7
-    cost: float = 10.0
-    parts: int = 5
+    cost: float = 10.0  # the mean cost C of labelled points, beside points of unit variance
+    parts: int = 5  # parts that labels are left out in
+    # A left-out label has the probability 1 / (1 + exp(-y f / scale)) of being as it is, or is wrong with doubt / 2.
     scale: float = 0.5
     doubt: float = 0.04
+    # Labels left out are wrong together where a boundary is: the likelihood of m is that of m / (1 + m / alike).
     alike: float = 100.0
+    # Dirichlet parameter of each class, by how labels were drawn; at random there is one more for each of its labels.
     per_class: float = 1.0
     at_random: float = 0.5
+    # A rate of error is beta distributed, with one more for each label left out; so many quantiles are averaged.
     rate: float = 0.5
     rate_quantiles: int = 15
-    count_error: float = 0.03
-    known: float = 0.02
+    count_error: float = 0.03  # the standard deviation to which the supervised SVM's share of positive points is known
+    known: float = 0.02  # a share that counts alone tell to this standard deviation is not looked at any closer
+    # The quantiles of the prior at which shares are tried first.
     quantiles: tuple[float, ...] = (0.05, 0.35, 0.65, 0.95)
+    # At most so many are tried, and another one where probability times width of a gap between two is worth it.
     most_tried: int = 6
     worth_another: float = 0.05
+    # Tolerance and number of convex steps of a descent, which only has to tell points apart.
     tol: float = 0.1
     max_iter: int = 20
 

@@ -27,22 +27,13 @@ from ..validation import is_sparse
 
 @dataclass(frozen=True)
 class Steps:
-    """How subgradient steps are made.
+    """How subgradient steps are made."""
 
-    Attributes
-    ----------
-    unlabeled, labeled : int
-        Unlabelled points of a step, and the most labelled ones, which are drawn anew for each.
-    kept : int
-        So many of the labelled points that have come are kept, drawn evenly: chunks need not have any.
-    forgetting : float
-        The average forgets early iterates like t^-(this + 1) (Shamir and Zhang 2013).
-    """
-
+    # Unlabelled points of a step, and the most labelled ones, which are drawn anew for each.
     unlabeled: int = 64
     labeled: int = 32
-    kept: int = 5000
-    forgetting: float = 3.0
+    kept: int = 5000  # so many of the labelled points that have come are kept, drawn evenly: chunks need not have any
+    forgetting: float = 3.0  # the average forgets early iterates like t^-(this + 1) (Shamir and Zhang 2013)
 
 
 @dataclass(eq=False)

@@ -274,7 +274,6 @@ class Potts:
         return np.where(self.labels == k, 1.0, -1.0)
 
     def solution(self, status: str) -> PottsSolution:
-        """What was found, with a solution of each class."""
         solutions = []
         for run in self.runs:
             run.status = status

@@ -25,6 +25,7 @@ from .descents import Descents
 from .left_out import costs_without
 from .run import STOPPED
 from .settings import Settings
+from .shares import spoilt
 from .supervised import supervised_svms
 
 
@@ -331,7 +332,7 @@ def _left_out_errors(
         own = random.permutation(np.flatnonzero(y == sign))
         if len(own) > 1:
             fold[own] = np.arange(len(own)) % folds
-    wrong = []
+    left_out = []
     for k in np.unique(fold[fold >= 0]).tolist():
         test = np.flatnonzero(fold == k)
         fewer = y.copy()
@@ -346,10 +347,9 @@ def _left_out_errors(
             raise KeyboardInterrupt
         candidates = [one for one in found if _may_be_right(one, alone, part, share_range)]
         _, labels = _safe_labels(candidates, alone, part, penalty)
-        wrong.append(np.stack([labels[test] != y[test], alone.labels[test] != y[test]]))
-    if not wrong:
+        left_out.append(np.column_stack([y[test], labels[test], alone.labels[test]]))
+    if not left_out:
         return None, False
-    both = np.concatenate(wrong, axis=1)
-    spoilt, corrected = int((both[0] & ~both[1]).sum()), int((both[1] & ~both[0]).sum())
-    too_many = spoilt - corrected > np.sqrt(spoilt + corrected)  # By one standard deviation of chance.
-    return (int(both[0].sum()), int(both[1].sum())), bool(too_many)
+    whole = np.concatenate(left_out)
+    ours, theirs = (int((labels != whole[:, 0]).sum()) for labels in whole[:, 1:].T)
+    return (ours, theirs), spoilt(whole, 1.0) is not None  # by one standard deviation of chance

@@ -30,12 +30,12 @@ def annealing_schedule(annealing: int | Sequence[float] | None) -> Array:
     raise ValueError(f"annealing={annealing!r} must be None, an integer >= 1, or increasing factors > 0 ending in 1")
 
 
-def doubling(steps: int = 10) -> Array:
-    """2^(i - steps) for i = 1 ... steps, the factors on C* of ∇S3VM (chapelle2008 §4.2).
+def doubling() -> Array:
+    """2^(i - 10) for i = 1 ... 10, the factors on C* of ∇S3VM (chapelle2008 §4.2).
 
     The paper's Table 12 and §5.4.4 say that this schedule starts at 1/1000; its formula starts at 1/512.
     """
-    return np.asarray(2.0 ** (np.arange(1, steps + 1) - steps), dtype=float)
+    return np.asarray(2.0 ** (np.arange(1, 11) - 10), dtype=float)
 
 
 def growing(first: float, ratio: float) -> Array:
@@ -44,13 +44,13 @@ def growing(first: float, ratio: float) -> Array:
     return np.append(first * ratio ** np.arange(count), 1.0)
 
 
-def falling(first: float, cooling: float, cold: float = 1e-9) -> Iterator[float]:
+def falling(first: float, cooling: float) -> Iterator[float]:
     """Temperatures from ``first`` on, each that before divided by ``cooling`` (chapelle2008 Algorithm 2).
 
-    The last is ``cold`` in units of the first.  Where probabilities are not 0 or 1 by then, both labels cost the same.
+    The last is a billionth of the first.  Where probabilities are not 0 or 1 by then, both labels cost the same.
     """
     temperature = first
-    while temperature > cold * first:
+    while temperature > 1e-9 * first:
         yield temperature
         temperature /= cooling
 

@@ -82,13 +82,11 @@ class _Prior:
 
     @cached_property
     def moments(self) -> tuple[float, float]:
-        """The mean and the standard deviation."""
         grid, weight = _fine_grid()
         return _moments(grid, self.density(grid) * weight)
 
     @property
     def settles_it(self) -> bool:
-        """Whether counts tell the share well enough."""
         return self.moments[1] <= self.how.known
 
     @property
@@ -99,7 +97,6 @@ class _Prior:
         return (1 - self.per_class, *counted), (self.per_class, per_class, per_class * rest)
 
     def density(self, shares: Array) -> Array:
-        """At some shares, shape (m,)."""
         found = np.zeros(len(shares))
         for weight, a, b in self.parameters:
             found += weight * np.exp((a - 1) * np.log(shares) + (b - 1) * np.log1p(-shares) - betaln(a, b))
@@ -118,11 +115,12 @@ class _Prior:
         return found
 
 
-def per_class_probability(counts: NDArray[np.intp], a: float = 1000.0) -> float:
+def per_class_probability(counts: NDArray[np.intp]) -> float:
     """The probability that labels were drawn per class, by how nearly equal their counts are; it was a half before.
 
-    Counts of labels drawn per class are equal, or Dirichlet-multinomial with parameter ``a``.
+    Counts of labels drawn per class are equal, or Dirichlet-multinomial with a large parameter.
     """
+    a = 1000.0
     total, k = int(counts.sum()), len(counts)
     at_random = gammaln(k) + gammaln(total + 1) - gammaln(total + k)
     nearly = float(gammaln(total + 1) - gammaln(k * a + total) + gammaln(k * a))
@@ -179,14 +177,14 @@ def infer_share(
         return _inferred(points, problem.y, counts, fit_intercept, callback)
 
 
-def leave_labels_out(problem: Problem, share: float, *, fit_intercept: bool = True, random_state: int = 0) -> Array:
+def leave_labels_out(problem: Problem, share: float, *, fit_intercept: bool) -> Array:
     """Labels that are left out, and what the transductive and the supervised SVM make of these points, shape (m, 3).
 
-    ``share`` is that of the positive class among the unlabelled points; other arguments and the transductive SVM are as
-    in :func:`infer_share`, and columns as in ``left_out`` of :class:`ShareEstimate`.  m is 0 where every class has one
+    ``share`` is that of the positive class among the unlabelled points; the transductive SVM is as in
+    :func:`infer_share`, and columns as in ``left_out`` of :class:`ShareEstimate`.  m is 0 where every class has one
     label.
     """
-    points = FewPoints(problem, [problem.y], random_state)
+    points = FewPoints(problem, [problem.y])
     tried = TriedShares.of(points, problem.y, fit_intercept)
     if tried is None:
         return np.empty((0, 3))
@@ -248,15 +246,12 @@ def spoilt(left_out: Array, deviations: float) -> tuple[int, int] | None:
     return int(wrong[:, 0].sum()), int(wrong[:, 1].sum())
 
 
-def class_shares(estimates: Sequence[ShareEstimate], least: float = 1e-3) -> Array:
-    """The shares of all classes, which add up to 1, by an estimate of the second of two, or of each of several.
-
-    No class is said to be smaller than ``least`` before they are made to add up.
-    """
+def class_shares(estimates: Sequence[ShareEstimate]) -> Array:
+    """The shares of all classes, which add up to 1, by an estimate of the second of two, or of each of several."""
     shares = np.array([one.share for one in estimates])
     if len(shares) == 1:
         shares = np.array([1 - shares[0], shares[0]])
-    shares = np.clip(shares, least, 1 - least)
+    shares = np.clip(shares, 1e-3, 1 - 1e-3)  # no class is said to be smaller
     return np.asarray(shares / shares.sum())
 
 

@@ -14,9 +14,10 @@ import scipy.sparse.linalg
 from ..formulations import Formulation, OutputConstraint
 from ..instance import SideInformation
 from ..kernels import Precomputed, neighbor_graph
+from ..kernels.functions import dense
 from ..problem import Array, Problem
 from ..ties import EQUAL, clearest, eigenvectors
-from ..validation import finite, integer, is_sparse, one_of
+from ..validation import finite, integer, one_of
 from .trained import RelaxedSolution, trained_on_labels
 
 
@@ -201,17 +202,11 @@ def _opposites(side: SideInformation) -> list[tuple[np.ndarray, np.ndarray]]:
     return [(np.flatnonzero(place == one), np.flatnonzero(place == one + 1)) for one in both]
 
 
-def _dominant(
-    similarity: Any, scaled: sp.csr_array, d: int, random_state: int, most_dense: int = 400
-) -> tuple[Array, Array]:
-    """Largest eigenvalues of scaledᵀ K scaled and their eigenvectors, largest first.
-
-    With more than ``most_dense`` unknowns they are found by Lanczos iterations.
-    """
+def _dominant(similarity: Any, scaled: sp.csr_array, d: int, random_state: int) -> tuple[Array, Array]:
+    """Largest eigenvalues of scaledᵀ K scaled and their eigenvectors, largest first; of many by Lanczos iterations."""
     m = scaled.shape[1]
-    if m <= most_dense and not isinstance(similarity, scipy.sparse.linalg.LinearOperator):
-        product = scaled.T @ (similarity @ scaled)
-        product = product.toarray() if is_sparse(product) else np.asarray(product)
+    if m <= 400 and not isinstance(similarity, scipy.sparse.linalg.LinearOperator):
+        product = dense(scaled.T @ (similarity @ scaled))
         values, vectors = scipy.linalg.eigh((product + product.T) / 2)
         return eigenvectors(values, vectors, d)
 

@@ -18,9 +18,8 @@ from ..deadline import time_is_up
 from ..formulations import Formulation
 from ..formulations.constraints import Link
 from ..instance import Labelling, labelling
-from ..modeling.label_matrix import SubspaceSDP, check_subspace
+from ..modeling.label_matrix import SubspaceSDP, best_of_planes, check_subspace
 from ..modeling.solver import installed_solver
-from ..modeling.subspace import best_of_planes
 from ..problem import Array, Problem
 from ..relaxations.label_matrix.margins import margin_svm
 from ..relaxations.safe_bounds import into_domain, least_eigenvalue, weighted

@@ -6,11 +6,8 @@ from typing import Any
 
 import cvxpy as cp
 import numpy as np
-from numpy.typing import NDArray
 
 from ..losses import PLQ, Convex, ConvexLoss, Segments, conjugate_pieces
-
-Array = NDArray[np.float64]
 
 
 def loss_expression(

@@ -22,7 +22,7 @@ from ..problem import Array
 from ..validation import finite
 from .expressions import loss_expression
 from .printing import ReadableProblem
-from .solver import solve_by
+from .solver import ACCURATELY, solve_by
 
 
 class TransductionSDP(ABC):
@@ -187,6 +187,24 @@ def check_subspace(search: Labelling, V: Array) -> None:
         )
     if V.ndim != 2 or V.shape[0] != search.n or np.linalg.matrix_rank(V) < V.shape[1]:
         raise ValueError(f"V has shape {V.shape}; it must be ({search.n}, d) with independent columns")
+
+
+def best_of_planes(values: list[float], slopes: list[Array], Q: Array, cvxpy_solver: str) -> tuple[Array, Array, Array]:
+    """The M ⪰ 0 with diag(Q M Qᵀ) <= e at which the largest of some planes, values_k - ½ <slopes_k, M>, is least.
+
+    With it the multipliers of the planes, which sum to 1, and those of the diagonal, shape (n,).
+    """
+    d = Q.shape[1]
+    M, t = cp.Variable((d, d), PSD=True), cp.Variable()
+    flat = cp.vec(M, order="C")
+    planes = t >= np.array(values) - 0.5 * np.array([slope.ravel() for slope in slopes]) @ flat
+    diagonal = np.einsum("ij,ik->ijk", Q, Q).reshape(len(Q), -1) @ flat <= 1
+    with warnings.catch_warnings():
+        # What the solver finds need not be accurate: the value is computed anew, and the bound repaired.
+        warnings.simplefilter("ignore", UserWarning)
+        solve_by(cp.Problem(cp.Minimize(t), [planes, diagonal]), cvxpy_solver, **ACCURATELY.get(cvxpy_solver, {}))
+    weights = np.maximum(planes.dual_value, 0.0)
+    return np.asarray(M.value), weights / weights.sum(), np.asarray(diagonal.dual_value)
 
 
 class DualSDP:

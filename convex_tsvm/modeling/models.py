@@ -17,13 +17,12 @@ from numpy.typing import NDArray
 
 from ..instance.convex_step import ConvexStep, mean_row
 from ..kernels import CentredRows, GramRows, RowSource, RowsWithSums, kernel_factor
+from ..kernels.functions import dense
 from ..losses import PLQ, Convex, ConvexLoss
-from ..validation import is_sparse
+from ..problem import Array
 from .additions import AddedPoint, added_point, added_terms, values_of
 from .expressions import conjugate_segments, loss_expression, sum_of
 from .printing import ReadableProblem
-
-Array = NDArray[np.float64]
 
 
 @dataclass
@@ -94,7 +93,6 @@ class StepModel(ABC):
         """The arguments of ``certify`` from the solved problem, γ for the active points only."""
 
     def set(self, step: ConvexStep) -> None:
-        """Set every parameter to the values of ``step``."""
         self.slope.value = step.point_slope[self.active]
         if self.target is not None:
             self.target.value = step.target
@@ -153,8 +151,7 @@ class PrimalModel(StepModel):
         X, balanced = step.problem.X, step.members
         self.w = cp.Variable(X.shape[1], name="w")
         mean = np.asarray(X[balanced].mean(axis=0)).ravel() if len(balanced) else np.zeros(X.shape[1])
-        product: Any = self.rows.A @ X if self.rows is not None else np.zeros((0, X.shape[1]))
-        sums = product.toarray() if is_sparse(product) else np.asarray(product)
+        sums = np.zeros((0, X.shape[1])) if self.rows is None else dense(self.rows.A @ X)
         outputs = cp.Constant(X[self.active], name="X") @ self.w
         regularizer, self.allowed = step.regularizer.expression(cp, self.w)
         return mean, sums, outputs, regularizer
@@ -189,7 +186,6 @@ class PrimalModel(StepModel):
         return mean, sums, cp.Constant(K, name="K") @ self.w, regularizer
 
     def point(self, step: ConvexStep, **report: Any) -> AddedPoint:
-        """The point of a solved problem with additions."""
         w, b = np.asarray(self.w.value, dtype=float), float(self.b.value)
         return added_point(step, w, b, values_of(*self.added), **report)
 
@@ -385,7 +381,7 @@ def _places(where: NDArray[np.intp], n: int) -> sp.csr_array:
     return sp.csr_array((np.ones(len(where)), (where, np.arange(len(where)))), shape=(n, len(where)))
 
 
-def _independent(known: list[Array], rows: Array, tol: float = 1e-9) -> NDArray[np.intp]:
+def _independent(known: list[Array], rows: Array) -> NDArray[np.intp]:
     """The rows that are no combinations of ``known`` ones and of those before them."""
     basis: list[Array] = []
     kept = []
@@ -394,7 +390,7 @@ def _independent(known: list[Array], rows: Array, tol: float = 1e-9) -> NDArray[
         for _ in range(2):  # once more, for what rounding left
             for direction in basis:
                 rest = rest - (direction @ rest) * direction
-        if np.linalg.norm(rest) > tol * np.linalg.norm(row):
+        if np.linalg.norm(rest) > 1e-9 * np.linalg.norm(row):
             basis.append(rest / np.linalg.norm(rest))
             kept.append(number - len(known))
     return np.array([number for number in kept if number >= 0], dtype=np.intp)

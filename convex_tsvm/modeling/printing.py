@@ -184,7 +184,6 @@ class Writer:
         return lines
 
     def relation(self, constraint: Any) -> str:
-        """A constraint."""
         if isinstance(constraint, cp.constraints.PSD):
             return f"{self.write(constraint.args[0])} " + (r"\succeq 0" if self.latex else "⪰ 0")
         left, right = constraint.args

@@ -12,6 +12,7 @@ import cvxpy as cp
 import numpy as np
 
 from ..kernels import kernel_factor
+from ..kernels.functions import dense
 from ..losses import PLQ, ConvexLoss, DCLoss, Exponential, Loss
 from ..problem import Array
 from .additions import added_terms
@@ -29,7 +30,7 @@ class SmoothModel:
     def __init__(self, instance: Any, outputs: Array | None = None) -> None:
         formulation, problem = instance.formulation, instance.problem
         linear = problem.is_linear
-        features = _dense(problem.X) if linear else kernel_factor(problem.gram, 1e-12)
+        features = dense(problem.X) if linear else kernel_factor(problem.gram, 1e-12)
         # Weights in the linear space, else coordinates in a factor of the kernel matrix.
         self.w = cp.Variable(features.shape[1], name="w")
         self.b: cp.Expression = cp.Variable(name="b") if formulation.fit_intercept else cp.Constant(0.0)
@@ -79,7 +80,3 @@ def smooth_expression(loss: Loss, t: cp.Expression) -> tuple[cp.Expression, list
         f"{loss!r} is neither convex nor smooth: smooth problems are for exponential(), convex losses, and DCLoss "
         "whose concave part has an expression"
     )
-
-
-def _dense(X: Any) -> Array:
-    return np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=float)

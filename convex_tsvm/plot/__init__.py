@@ -4,11 +4,11 @@ With several panels, a picture is a figure: :func:`comparison`, :func:`boundarie
 and :func:`share_path`.  :func:`save` writes either to a file.
 """
 
+from .canvas import COLORS as COLORS
+from .canvas import CYCLE as CYCLE
 from .canvas import check_picture as check_picture
+from .canvas import label_map as label_map
 from .canvas import save as save
-from .colors import COLORS as COLORS
-from .colors import CYCLE as CYCLE
-from .colors import label_map as label_map
 from .losses import conjugate as conjugate
 from .losses import loss as loss
 from .matrices import label_matrix as label_matrix

@@ -1,4 +1,7 @@
-"""Axes and figures that pictures are drawn in, and files that they are written to."""
+"""What pictures have in common: axes and figures, files that they are written to, and the colours of things.
+
+The colour-blind tell the colours apart: they are those of Okabe and Ito (2008), and three of Paul Tol's muted scheme.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,24 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+#: Colours that differ for everybody, in the order in which lines take them.
+CYCLE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#332288", "#999933")
+
+#: The colour of each thing that is drawn.
+COLORS = {
+    "positive": "#D55E00",
+    "negative": "#0072B2",
+    "objective": "black",
+    "lower bound": "#0072B2",
+    "convex part": "#56B4E9",
+    "concave part": "#E69F00",
+    "surrogate": "#009E73",
+    "conjugate": "#CC79A7",
+    "supervised": "#777777",
+    "semi-supervised": "#117733",
+    "error": "#882255",
+}
 
 
 def axes_of(ax: Axes | None, size: tuple[float, float] = (5.6, 4.2)) -> Axes:
@@ -62,3 +83,18 @@ def new_figure(panels: int, rows: int = 1, size: tuple[float, float] = (4.8, 4.2
     import matplotlib.pyplot as plt
 
     return plt.figure(figsize=(size[0] * panels, size[1] * rows), layout="constrained")
+
+
+def label_map() -> Any:
+    """A colour map for relaxed labels, from that of -1 by white to that of +1."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    return LinearSegmentedColormap.from_list("labels", [COLORS["negative"], "#F4F4F4", COLORS["positive"]])
+
+
+def shades(count: int) -> list[tuple[float, ...]]:
+    """Colours of the steps of one thing, from light to dark green."""
+    import matplotlib as mpl
+    import numpy as np
+
+    return [tuple(one) for one in mpl.colormaps["summer_r"](np.linspace(0.35, 1.0, count))]

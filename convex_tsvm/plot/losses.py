@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..losses import PLQ, Loss, SplitLoss
-from .canvas import axes_of
-from .colors import COLORS
+from .canvas import COLORS, axes_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

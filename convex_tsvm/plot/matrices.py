@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .canvas import axes_of
-from .colors import label_map
+from .canvas import axes_of, label_map
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

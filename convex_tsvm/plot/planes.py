@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..data import Data
+from ..kernels.functions import dense
 from ..solution import Solution
-from ..validation import is_sparse
-from .canvas import axes_of
-from .colors import COLORS, CYCLE
+from .canvas import COLORS, CYCLE, axes_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -90,7 +89,7 @@ def _points(
         X, y = model.problem.X, model.problem.y
     if X is None:
         raise ValueError("X=None: an estimator does not keep its points; pass them, and y")
-    points = np.asarray(X.toarray() if is_sparse(X) else X, dtype=float)
+    points = dense(X)
     if points.ndim != 2 or points.shape[1] != 2:
         raise ValueError(f"X has shape {points.shape}; a boundary is drawn for points of two features")
     if y is None:

@@ -6,16 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .canvas import axes_of, new_figure
-from .colors import COLORS, CYCLE
+from .canvas import COLORS, CYCLE, axes_of, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from ..selection.curves import LearningCurve
+    from ..selection.paths import SharePath
     from ..selection.search import TransductiveSearchCV
-    from ..selection.shares import SharePath
 
 
 def share_path(path: SharePath) -> Figure:

@@ -12,8 +12,7 @@ from ..instance import Instance
 from ..problem import Problem
 from ..solution import Solution
 from ..validation import integer
-from .canvas import axes_of
-from .colors import COLORS, shades
+from .canvas import COLORS, axes_of, shades
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..exact import ExactSolution
-from .canvas import axes_of, new_figure
-from .colors import COLORS
+from .canvas import COLORS, axes_of, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -260,6 +260,17 @@ def in_memory(X: Any) -> DensePoints | SparsePoints:
     return SparsePoints(X.data, X.indices, X.indptr, X.shape[1])
 
 
+def unchecked(X: Any) -> LinearPoints:
+    """The same without a check for NaN and infinity, for what has been checked before."""
+    if not is_sparse(X):
+        X = np.asarray(X)
+        return DensePoints(X if X.dtype in (np.float32, np.float64) else X.astype(float))
+    X = X.tocsr()
+    if not X.has_canonical_format or X.dtype not in (np.float32, np.float64):
+        return in_memory(X)
+    return SparsePoints(X.data, X.indices, X.indptr, X.shape[1])
+
+
 def check_rows(indices: Any, indptr: Any, n_features: int) -> None:
     """Raise ValueError if compressed rows point outside of their arrays, which compiled loops would then read."""
     entries, step = len(indices), 2**22

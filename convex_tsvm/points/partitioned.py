@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ..validation import integer, is_sparse
-from .memory import DensePoints, SparsePoints, in_memory
+from .memory import in_memory, unchecked
 from .memory_mapped import open_points
 from .protocol import Array, LinearPoints
 
@@ -159,20 +159,9 @@ def _facts(part: Any) -> tuple[int, int, int]:
     return *points.shape, points.n_entries
 
 
-def _points(part: Any) -> LinearPoints:
-    """A part as points, without a check, as :func:`_facts` has checked every part once."""
-    if not is_sparse(part):
-        X = np.asarray(part)
-        return DensePoints(X if X.dtype in (np.float32, np.float64) else X.astype(float))
-    part = part.tocsr()
-    if not part.has_canonical_format or part.dtype not in (np.float32, np.float64):
-        return in_memory(part)
-    return SparsePoints(part.data, part.indices, part.indptr, part.shape[1])
-
-
 def _product(part: Any, name: str, *given: Any) -> Any:
-    """A method of :class:`LinearPoints` on a part."""
-    return getattr(_points(part), name)(*given)
+    """A method of :class:`LinearPoints` on a part, which :func:`_facts` has checked once."""
+    return getattr(unchecked(part), name)(*given)
 
 
 def _added(results: list[Any]) -> Any:

@@ -101,7 +101,6 @@ class CalibratedTransduction(ScoresLabeled, CalibratedClassifierCV):
         return self
 
     def _get_estimator(self) -> Any:
-        """The estimator, with the default that scikit-learn asks for."""
         if self.estimator is not None:
             return self.estimator
         return default_estimator(unlabeled=marker_of(None, self.unlabeled))

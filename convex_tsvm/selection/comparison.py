@@ -17,12 +17,11 @@ from ..estimators.labels import labeled_points
 from ..instance import Instance
 from ..methods.supervised import supervised_svms
 from ..notice import warn
+from ..problem import Array
 from ..validation import integer
 from .scoring import Judge, judged
 from .splits import LabeledKFold
 from .steps import Steps, fitted_apart
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

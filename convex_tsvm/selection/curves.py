@@ -16,11 +16,10 @@ from sklearn.utils import _safe_indexing
 
 from ..estimators.labels import marked, marker_of, unlabeled_points
 from ..notice import warn
+from ..problem import Array
 from ..validation import integer
 from .scoring import Judge, judged
 from .steps import fitted_apart
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -40,7 +40,6 @@ class PlainFits:
         return [Alone(i, self, parts, judge) for i in range(len(self.candidates))]
 
     def chosen(self, i: int) -> Any:
-        """A candidate, not yet fitted."""
         return self.estimators[i]
 
     def finish(self, i: int, *, alone: bool = False) -> None:
@@ -122,7 +121,6 @@ class SharedFits:
         return [Group(members, self.X, self.labels, parts, judge, self.warm_start) for members in _sharing(rough, own)]
 
     def chosen(self, i: int) -> Any:
-        """A candidate, not yet fitted."""
         self.fitted.set_params(**(self.steps.own(self.candidates[i]) or {}))
         return self.steps.joined(self.before, self.fitted)
 

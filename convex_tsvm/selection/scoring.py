@@ -92,7 +92,6 @@ class LabeledScorer:
         return float(scorer(estimator, _safe_indexing(X, known), labels, **own))
 
     def get_metadata_routing(self) -> Any:
-        """The metadata that the scorer inside requests, as scikit-learn asks for them."""
         return get_routing_for_object(get_scorer(self.scoring) if isinstance(self.scoring, str) else self.scoring)
 
     def __repr__(self) -> str:

@@ -23,6 +23,7 @@ from ..estimators.labels import Labels, ScoresLabeled
 from ..estimators.transductive import TransductiveSVC
 from ..kernels import RBF
 from ..notice import warn
+from ..problem import Array
 from ..progress import status_line
 from ..ties import falling
 from ..validation import finite, one_of
@@ -30,8 +31,6 @@ from .fits import PlainFits, SharedFits
 from .scoring import Judge
 from .splits import LabeledKFold
 from .steps import ActsAsFitted, RoutesWeights, Steps
-
-Array = NDArray[np.float64]
 
 
 @dataclass(eq=False, repr=False)

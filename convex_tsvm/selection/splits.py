@@ -115,10 +115,6 @@ class LabeledKFold(BaseCrossValidator):
             for train, test in folds.split(divided, index[divided]):
                 yield np.sort(np.concatenate([known[divided[train]], always])), known[divided[test]]
 
-    def _iter_test_indices(self, X: Any = None, y: Any = None, groups: Any = None) -> Iterator[Indices]:
-        """The test sets, for scikit-learn's base class."""
-        return (test for _, test in self.split(X, y, groups))
-
 
 def left_out(labels: Labels, cv: int, random_state: int) -> list[tuple[Labels, Indices]]:
     """Labels with one fold after the other counted as unlabelled, each with its points; none without two of a class."""

@@ -113,7 +113,6 @@ class RoutesWeights:
     estimator: Any
 
     def get_metadata_routing(self) -> Any:
-        """Which metadata go where, as scikit-learn asks for it."""
         own = super().get_metadata_routing()  # type: ignore[misc]
         if own.fit.requests.get("sample_weight") is not None:
             return own

@@ -168,7 +168,6 @@ def _maxima(lanes, values):
 
 @njit(**SCAN, **INSIDE_ONLY)
 def _highest(values):
-    """The largest value."""
     top = values[0]
     for i in range(1, values.shape[0]):
         top = max(top, values[i])
@@ -177,7 +176,6 @@ def _highest(values):
 
 @njit(cache=True, **INSIDE_ONLY)
 def _argmax(lanes, values):
-    """Where the largest value is."""
     _maxima(lanes, values)
     top, lane = _highest(lanes), 0
     while lanes[lane] != top and lane < LANES - 1:  # with values that are no numbers there may be none

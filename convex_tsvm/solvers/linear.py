@@ -35,25 +35,15 @@ from .finite_newton.directions import Directions
 
 @dataclasses.dataclass(frozen=True)
 class Effort:
-    """When finite Newton takes over.
+    """When finite Newton takes over."""
 
-    Attributes
-    ----------
-    trial, most : float
-        Coordinate descent goes on up to the first share of what finite Newton is expected to cost, whatever its gap
-        does, and up to the second if its gap falls fast enough.
-    window : int
-        Epochs over which the gap's decrease is measured.
-    epochs : float
-        Finite Newton is asked at once where it is expected to cost no more than so many epochs.
-    points : float
-        Without kinks it is also where there are so many points for a feature, since a few steps then suffice.
-    """
-
+    # Coordinate descent goes on up to the first share of what finite Newton is expected to cost, whatever its gap does,
+    # and up to the second if its gap falls fast enough.
     trial: float = 0.15
     most: float = 0.8
-    window: int = 5
-    epochs: float = 8
+    window: int = 5  # epochs over which the gap's decrease is measured
+    epochs: float = 8  # finite Newton is asked at once where it is expected to cost no more than so many epochs
+    # Without kinks it is also where there are so many points for a feature, since a few steps then suffice.
     points: float = 10
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from ..instance import SmoothPrimal
+from ..kernels.functions import dense
 from ..problem import Array
 from ..validation import is_sparse
 
@@ -24,7 +25,6 @@ class Identity:
     """The variables themselves, u = x."""
 
     def variables(self, u: Array) -> Array:
-        """x, which is u."""
         return u
 
     gradient = scaled = variables
@@ -51,7 +51,8 @@ class Preconditioner:
         self._scale = 1 / np.sqrt(diagonal)
         # V = Diag(√h) Z Diag(scale) for the points taken exactly; the Hessian in scaled variables is near I + Vᵀ V,
         # and with V Vᵀ = Q Diag(e) Qᵀ its root's inverse is I + Vᵀ Q Diag(((1 + e)^-½ - 1) / e) Qᵀ V.
-        self._space, self._points, self._root = space, space.points.take(largest), np.sqrt(h[largest])
+        self._points, self._root = space.points.take(largest), np.sqrt(h[largest])
+        self._space = space.of(self._points)
         values, basis = np.linalg.eigh(self._gram())
         values = np.maximum(values, 0.0)
         near_zero = values < 1e-12
@@ -76,33 +77,18 @@ class Preconditioner:
 
     def _times(self, u: Array) -> Array:
         """V u."""
-        x, space = self._scale * u, self._space
-        w = space.weights(x)
-        shift = float(x[-1]) if space.free_bias else 0.0 if space.mean is None else -float(space.mean @ w)
-        return self._root * (self._points @ w + shift)
+        return self._root * self._space.change(self._scale * u)
 
     def _transposed(self, q: Array) -> Array:
         """Vᵀ q."""
-        space, q = self._space, self._root * q
-        image = np.asarray(self._points.T @ q)
-        if space.free_bias:
-            image = np.append(image, q.sum())
-        elif space.mean is not None:
-            image = image - q.sum() * space.mean
-        return self._scale * image
+        return self._scale * self._space.pull(self._root * q)
 
     def _gram(self) -> Array:
         """V Vᵀ."""
-        space, squared = self._space, self._scale**2
-        rows: Any = self._points
+        space, rows, squared = self._space, self._points, self._scale**2
         weights = space.weights(squared)
-        scaled: Any
-        if is_sparse(rows):
-            scaled = rows @ sparse.diags_array(weights)
-            gram = (scaled @ rows.T).toarray()
-        else:
-            scaled = rows * weights
-            gram = scaled @ rows.T
+        scaled: Any = rows @ sparse.diags_array(weights) if is_sparse(rows) else rows * weights
+        gram = dense(scaled @ rows.T)
         if space.free_bias:
             gram = gram + squared[-1]
         elif space.mean is not None:

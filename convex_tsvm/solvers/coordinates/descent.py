@@ -29,11 +29,12 @@ from ...instance.bias import Bias
 from ...instance.convex_step import ConvexStep, check_bounded, check_same_points
 from ...instance.step_solution import StepSolution, certify
 from ...instance.takes import Takes
+from ...kernels.functions import dense
 from ...losses import conjugate_pieces
 from ...notice import warn
 from ...points import DensePoints, linear_points
 from ...problem import Array, Problem
-from ...validation import finite, integer, is_sparse
+from ...validation import finite, integer
 from ._loops import epoch_dense, epoch_sparse, shuffle
 
 
@@ -244,7 +245,6 @@ class Descent:
         self.gap = gap / (self._value or 1.0)
 
     def certified(self) -> StepSolution:
-        """The current point with its certificate."""
         mean = self.origin.mean
         w = self.u.copy() if mean is None else self.u - self.sigma * mean
         bias = self.shift if self.is_bias_free else 0.0
@@ -260,8 +260,7 @@ def meet_free_terms(descent: Descent) -> None:
     origin, is_free = descent.origin, descent.is_bias_free
     at, cost, s = descent.point[free], descent.cost[free], descent.s[free]
     rows, away = descent.points.take(at), origin.away[at]
-    inner = rows @ rows.T
-    inner = inner.toarray() if is_sparse(inner) else np.asarray(inner, dtype=float)
+    inner = dense(rows @ rows.T)
     outputs = np.asarray(rows @ descent.u).ravel() - descent.sigma * away + descent.shift
     if origin.mean is not None:
         inner = inner - away[:, None] - away[None, :] + origin.room

@@ -29,32 +29,22 @@ Solve = Callable[[Array], Array]
 
 @dataclass(frozen=True)
 class Effort:
-    """How far multipliers and the steps to each of them are taken.
+    """How far multipliers and the steps to each of them are taken."""
 
-    Attributes
-    ----------
-    first, last_single, last_double : float
-        The first penalty, and the largest one by precision, each times the mean of the diagonal.
-    multipliers, stalled : int
-        Multipliers at most, and how many in a row may leave the violation above half of the least one.
-    steps, halvings : int
-        Newton steps for one multiplier at most, and trials of the length of a step.
-    share_of_last, share_of_wanted : float
-        What a multiplier may be off by in an output: shares of the violation that the last left, and of the tolerance.
-    slope_left : float
-        A step ends where the slope along it is below this share of that at its beginning.
-    """
-
+    # The first penalty, and the largest one by precision, each times the mean of the diagonal.
     first: float = 60.0
     last_single: float = 5e3
     last_double: float = 1e7
+    # Multipliers at most, and how many in a row may leave the violation above half of the least one.
     multipliers: int = 40
     stalled: int = 4
+    # Newton steps for one multiplier at most, and trials of the length of a step.
     steps: int = 40
     halvings: int = 20
+    # What a multiplier may be off by in an output: shares of the violation that the last left, and of the tolerance.
     share_of_last: float = 0.1
     share_of_wanted: float = 0.2
-    slope_left: float = 0.3
+    slope_left: float = 0.3  # a step ends where the slope along it is below this share of that at its beginning
 
 
 def augmented(dual: DualProblem, state: State, tol: float) -> State:

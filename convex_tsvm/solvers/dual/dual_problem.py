@@ -60,7 +60,6 @@ class DualProblem:
     tied: NDArray[np.bool_] | None = None  # then whether an output has it, and its γ a part in the sum; None for all
 
     def gamma(self, s: Array) -> Array:
-        """γ from s."""
         return -(self.slope + self.cost * s)
 
     def outputs(self, s: Array) -> Array:
@@ -76,27 +75,13 @@ class DualProblem:
         return place
 
     def survey(self, state: State) -> Survey:
-        """How far every point is from optimal."""
         offset = 0.0 if isinstance(self.offset, np.ndarray) else self.offset
         between = state.low == state.high
         return Survey(state.low - state.h, state.h - state.high, between, self.free_bias, offset, self.tied)
 
     def state(self, s: Array, h: Array) -> State:
-        """The state at s, with outputs h."""
         low, _, _, high, _, _ = self.locate(s)
         return State(s, h, low, high)
-
-    def afresh(self, s: Array) -> State:
-        """The state at s, its outputs computed from scratch."""
-        return self.state(s, self.outputs(s))
-
-    def move(self, state: State, where: Indices, s: Array, h: Array) -> State:
-        """The state after some variables have got the values s, with outputs h."""
-        place = np.empty((6, len(s)))
-        locate_all(*self.conjugates.derivatives, self.kind[where], self.cost[where], s, *place)
-        new = State(state.s.copy(), h, state.low.copy(), state.high.copy())
-        new.s[where], new.low[where], new.high[where] = s, place[0], place[3]
-        return new
 
     def matrix(self) -> tuple[Rows, Rows, float]:
         """Q, m and c with G_ij = Q_ij - m_i - m_j + c: a matrix in memory is not copied to centre it."""
@@ -115,7 +100,6 @@ class DualProblem:
         return DualProblem(self.conjugates, *mine, matrix, offset, free_bias, tied)
 
     def part_at(self, state: State, where: Indices) -> tuple[DualProblem, State]:
-        """The problem of some of the variables, and its state."""
         part = self.part(where)
         return part, part.state(state.s[where], state.h[where])
 
@@ -125,7 +109,11 @@ class DualProblem:
         changed = after != before
         which, s = where[changed], after[changed]
         moved = self.rows.combine(which, self.cost[which] * (before[changed] - s))
-        return self.move(state, which, s, state.h + moved)
+        place = np.empty((6, len(s)))
+        locate_all(*self.conjugates.derivatives, self.kind[which], self.cost[which], s, *place)
+        new = State(state.s.copy(), state.h + moved, state.low.copy(), state.high.copy())
+        new.s[which], new.low[which], new.high[which] = s, place[0], place[3]
+        return new
 
     def start(self, gamma: Array | None) -> Array:
         """Feasible s near ``gamma`` (near zero for None).
@@ -186,7 +174,6 @@ class Survey:
         return float(finite.mean()) if len(finite) else 0.0
 
     def _tied(self, values: Array) -> Array:
-        """The entries of the outputs that have the bias."""
         return values if self.tied is None else values[self.tied]
 
     @property

@@ -129,5 +129,4 @@ def _solve(H: Rows, residual: Array) -> Array:
 
 
 def _breakpoint(S: Array, s: float) -> float:
-    """The breakpoint nearest to s."""
     return float(S[np.nanargmin(np.abs(np.where(np.isfinite(S), S, np.nan) - s))])

@@ -37,26 +37,22 @@ class RepeatedPoints:
     which: Indices
 
     @staticmethod
-    def of(
-        problem: Problem, *, least: int = 200, most_distinct: float = 0.9, sample: int = 2000
-    ) -> RepeatedPoints | None:
-        """The distinct points of a problem; None if there are fewer than ``least``, if few are repeated, or if X is not
-        in memory.
+    def of(problem: Problem, *, least: int = 200) -> RepeatedPoints | None:
+        """The distinct points of a problem; None if they are fewer than ``least``, few are repeated, or not in memory.
 
-        A share above ``most_distinct`` is too much to be worth it.  If ``sample`` points drawn at random, or 4 √n of n
-        if that is more, are all distinct, nearly all points are taken to be.  The kernel must be one of points
-        themselves, linear or of products; with others the answer is None, too.
+        If a sample of the points, 4 √n of n or more, are all distinct, nearly all points are taken to be.  The kernel
+        must be one of points themselves, linear or of products; with others the answer is None, too.
         """
         n, rng = problem.n, np.random.default_rng(0)
         of_points = problem.is_linear or hasattr(problem.kernel, "product_form")
         if n < least or not of_points or not (is_sparse(problem.X) or isinstance(problem.X, np.ndarray)):
             return None
-        size = max(sample, int(4 * np.sqrt(n)))
+        size = max(2000, int(4 * np.sqrt(n)))
         if size < n and len(set(_keys(problem.X, rng.choice(n, size, replace=False)))) == size:
             return None
         places: dict[bytes, int] = {}
         which = np.array([places.setdefault(key, len(places)) for key in _keys(problem.X, np.arange(n))], dtype=np.intp)
-        if len(places) > most_distinct * n:
+        if len(places) > 0.9 * n:  # more would not be worth it
             return None
         first = np.full(len(places), n, dtype=np.intp)
         np.minimum.at(first, which, np.arange(n))

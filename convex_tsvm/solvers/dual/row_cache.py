@@ -52,7 +52,6 @@ class CachedRows(RowSource):
         return result
 
     def diag(self) -> Array:
-        """The source's diagonal."""
         return self.source.diag()
 
     def block(self, indices: Indices, columns: Indices) -> Rows:

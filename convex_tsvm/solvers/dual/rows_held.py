@@ -30,32 +30,18 @@ from .row_cache import CachedRows
 
 @dataclass(frozen=True)
 class Limits:
-    """Where single precision and whole matrices are worth it.
+    """Where single precision and whole matrices are worth it."""
 
-    Attributes
-    ----------
-    large : int
-        Points from which on single precision saves enough time to be worth its rounding.
-    least_tol : float
-        The smallest tolerance, in units of the outputs, for which it is used.
-    largest_error, negligible_error : float
-        Rounding errors of a kernel function's argument: the largest it is tried with, and one not worth measuring.
-    whole, whole_with_mean : int
-        Points up to which the whole matrix is computed at once, also where the mean row needs a pass over all of it.
-    block : int
-        The largest number of variables in a working set.
-    measured : int
-        Points at which rounding is measured.
-    """
-
-    large: int = 1000
-    least_tol: float = 1e-4
+    large: int = 1000  # points from which on single precision saves enough time to be worth its rounding
+    least_tol: float = 1e-4  # the smallest tolerance, in units of the outputs, for which it is used
+    # Rounding errors of a kernel function's argument: the largest it is tried with, and one not worth measuring.
     largest_error: float = 1e-4
     negligible_error: float = 1e-12
+    # Points up to which the whole matrix is computed at once, also where the mean row needs a pass over all of it.
     whole: int = 1536
     whole_with_mean: int = 2560
-    block: int = 4096
-    measured: int = 32
+    block: int = 4096  # the largest number of variables in a working set
+    measured: int = 32  # points at which rounding is measured
 
 
 class HeldRows:
@@ -115,7 +101,6 @@ class HeldRows:
         return isinstance(problem.kernel, Precomputed) or (used and 16 * problem.n**2 <= self.max_bytes)
 
     def measures_rounding(self, way: str) -> bool:
-        """Whether rounding may have changed the outputs so much that it is worth measuring."""
         if isinstance(self.problem.kernel, DeformedKernel):
             return False  # rows are known to the tolerance they were computed with, and there are no others
         error = getattr(self._base, "error", np.inf)
@@ -132,7 +117,7 @@ class HeldRows:
 
     def rows(self, way: str, sums: sp.csr_array | None = None) -> RowSource:
         """The rows wanted, "plain" or "centred", and after them k rows of sums of points with coefficients (k, n)."""
-        if self._held is None or self._held[0] != way or not _same(self._held[1], sums):
+        if self._held is None or self._held[0] != way or not same_matrices(self._held[1], sums):
             self._held = None  # first, since the budget is for one matrix
             self._held = way, sums, self._make(way, sums)
         return self._held[2]
@@ -231,7 +216,7 @@ class HeldRows:
         return GramRows(source.full()) if whole else source
 
 
-def _same(one: sp.csr_array | None, other: sp.csr_array | None) -> bool:
+def same_matrices(one: sp.csr_array | None, other: sp.csr_array | None) -> bool:
     """Whether two matrices of coefficients of sums are equal, or both are None."""
     if one is None or other is None or one.shape != other.shape:
         return one is other

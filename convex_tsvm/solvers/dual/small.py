@@ -26,6 +26,8 @@ class SmallProblems:
     units of the outputs.
     """
 
+    max_sweeps = 200
+
     def __init__(
         self,
         gram: Rows,
@@ -34,9 +36,7 @@ class SmallProblems:
         fit_intercept: bool,
         tol: float,
         max_iter: int,
-        max_sweeps: int = 200,
     ) -> None:
-        self.max_sweeps = max_sweeps
         self.gram, self.fit_intercept, self.tol, self.max_iter = gram, fit_intercept, tol, max_iter
         self.convex = tuple(convex for convex, _ in parts)
         self.conjugates = conjugate_pieces(self.convex)

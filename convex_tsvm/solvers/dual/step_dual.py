@@ -13,7 +13,7 @@ from ...instance.step_solution import StepSolution
 from ...losses import PLQ, Pieces, WeightedSums, conjugate_pieces, indicator
 from ...problem import Array, Problem
 from .dual_problem import DualProblem
-from .rows_held import HeldRows
+from .rows_held import HeldRows, same_matrices
 
 
 class StepDual:
@@ -70,7 +70,6 @@ class StepDual:
         return own if self.sums is None else own + self.sums.T @ gamma[self.n :]
 
     def multipliers(self, gamma: Array) -> dict[str, Any]:
-        """The dual variables as a step's solution has them."""
         rest, rows = gamma[self.n + self.bias.with_x0 :], self.step.rows
         return {
             "gamma": gamma[: self.n],
@@ -82,7 +81,8 @@ class StepDual:
         """Dual variables to start from, and G γ + c if the start knows it."""
         if start is None or len(start.gamma) != self.n:
             return None, None
-        same_rows = self.rows is None or _same_rows(self.step, start.step)
+        mine, theirs = (None if rows is None else rows.A for rows in (self.step.rows, start.step.rows))
+        same_rows = self.rows is None or same_matrices(mine, theirs)
         parts = [start.gamma]
         if self.bias.with_x0:
             parts.append(np.array([start.gamma0]))
@@ -109,15 +109,6 @@ class StepDual:
                 return None
             shift = start.bias + self.bias.offset - float(start.step.target or 0.0)
         return outputs + shift * (1.0 if self.rows is None else self._raised_by_bias)
-
-
-def _same_rows(step: ConvexStep, other: ConvexStep) -> bool:
-    """Whether two steps have the same coefficients in their constraints."""
-    if step.rows is other.rows:
-        return True
-    if step.rows is None or other.rows is None or step.rows.A.shape != other.rows.A.shape:
-        return False
-    return abs(step.rows.A - other.rows.A).sum() == 0
 
 
 def conjugates_of(step: ConvexStep) -> tuple[Pieces, NDArray[np.intp]]:

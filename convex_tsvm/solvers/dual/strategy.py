@@ -22,49 +22,29 @@ Method = Literal["steps", "newton", "augmented", "double precision", "none"]
 
 @dataclass(frozen=True)
 class Effort:
-    """When methods take turns (by ``benchmarks/corners.py``), and how many compiled steps a turn has (``speed.py``).
+    """When methods take turns (by ``benchmarks/corners.py``), and how many compiled steps a turn has (``speed.py``)."""
 
-    Attributes
-    ----------
-    first_tol : float
-        Violation, in units of the outputs, at which the first steps end: Newton steps are faster from there on.
-    turns, stalled : int
-        Turns of steps and Newton steps at most, and turns in a row that may bring nothing (rounding, or a cycle).
-    fallen : float
-        A turn has brought something if the violation is below this share of the least one before.
-    useless : int
-        Turns in a row that bring nothing after which the augmented Lagrangian takes over, on a solver's first problems.
-    least_for_augmented : int
-        Variables below which it does not, as turns are not long there, unless costs are so large that they fail.
-    augmented_share : float
-        Where it ends, as a share of the violation that is enough: the duality gap is to be small as well.
-    at_once : int
-        Variables that compiled steps go over at once: a step passes over two rows of so many.
-    without_sets : float
-        A matrix of up to this many times as many variables is gone over without working sets.
-    least_steps : int
-        Steps before a Newton step is tried, besides a share of n², since it costs n³ and a step costs n.
-    steps_per_square : float
-        This share.
-    passes, more_by_sets : int
-        By working sets: steps for a variable at most, and how many times as many steps before a Newton step.
-    share_of_violation, share_of_tol : float
-        Working sets are solved to these shares of the violation outside them, and of the one that is wanted.
-    """
-
+    # Violation, in units of the outputs, at which the first steps end: Newton steps are faster from there on.
     first_tol: float = 1e-3
+    # Turns of steps and Newton steps at most, and turns in a row that may bring nothing (rounding, or a cycle).
     turns: int = 50
     stalled: int = 10
-    fallen: float = 0.5
+    fallen: float = 0.5  # a turn has brought something if the violation is below this share of the least one before
+    # Turns in a row that bring nothing after which the augmented Lagrangian takes over, on a solver's first problems.
     useless: int = 3
+    # Variables below which it does not, as turns are not long there, unless costs are so large that they fail.
     least_for_augmented: int = 200
+    # Where it ends, as a share of the violation that is enough: the duality gap is to be small as well.
     augmented_share: float = 0.2
-    at_once: int = 1024
-    without_sets: float = 2.5
+    at_once: int = 1024  # variables that compiled steps go over at once: a step passes over two rows of so many
+    without_sets: float = 2.5  # a matrix of up to this many times as many variables is gone over without working sets
+    # Steps before a Newton step is tried, besides a share of n², since it costs n³ and a step costs n.
     least_steps: int = 300
-    steps_per_square: float = 1 / 400
+    steps_per_square: float = 1 / 400  # this share
+    # By working sets: steps for a variable at most, and how many times as many steps before a Newton step.
     passes: int = 20
     more_by_sets: int = 3
+    # Working sets are solved to these shares of the violation outside them, and of the one that is wanted.
     share_of_violation: float = 0.1
     share_of_tol: float = 0.5
 
@@ -98,7 +78,6 @@ class Reached:
 
     @property
     def double(self) -> bool:
-        """Whether the matrix is in double precision."""
         return self.dual.rows.dtype == np.float64
 
     @property
@@ -112,7 +91,6 @@ class Reached:
 
     @property
     def augmented_tol(self) -> float:
-        """The violation to which the augmented Lagrangian is to go."""
         return self.tol if self.enough is None else self.effort.augmented_share * self.enough
 
     @property
@@ -121,7 +99,6 @@ class Reached:
         return self.violation <= (self.tol if self.enough is None else self.enough)
 
     def after(self, method: Method, state: State, n_steps: int = 0) -> None:
-        """A method has been tried, and has led to a state."""
         self.state, self.last, self.n_steps = state, method, n_steps
         self.is_handed_over |= method == "augmented"
         self.violation = self.dual.survey(state).violation
@@ -146,7 +123,6 @@ class Strategy:
         self.log: list[Choice] = []  # what was chosen for the last problem, and why
 
     def next(self, reached: Reached) -> Choice:
-        """The method that is next."""
         choice = self._next(reached)
         self.log.append(choice)
         return choice

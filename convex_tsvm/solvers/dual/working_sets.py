@@ -20,36 +20,24 @@ from .strategy import Strategy
 
 @dataclass(frozen=True)
 class Effort:
-    """How large working sets are and how far they are solved (by ``benchmarks/speed.py`` and ``scaling.py``).
+    """How large working sets are and how far they are solved (by ``benchmarks/speed.py`` and ``scaling.py``)."""
 
-    Attributes
-    ----------
-    first, least : int
-        Variables of a first working set, when nothing is known yet, and the least number that is worth one.
-    ample : float
-        Variables in a set for each that violates or answers to changes: the rest are the next that may violate.
-    part : float
-        A working set of some variables is solved to this share of the violation, or of the tolerance if that is more.
-    whole_double, whole_single, whole_part : float
-        One of all variables, to these shares of the tolerance: the problem's own matrix, by precision, or a part of it.
-    refreshes : int
-        How often outputs are computed afresh before the status is "inaccurate".
-    stalled, stalled_whole : int
-        Sets in a row, of some variables or of all, that may leave the least violation as it is (rounding, or a cycle).
-    fallen, fallen_whole : float
-        A violation has fallen if it is below this share of the least one before.
-    """
-
+    # Variables of a first working set, when nothing is known yet, and the least number that is worth one.
     first: int = 1024
     least: int = 512
+    # Variables in a set for each that violates or answers to changes: the rest are the next that may violate.
     ample: float = 1.5
+    # A working set of some variables is solved to this share of the violation, or of the tolerance if that is more.
     part: float = 0.1
+    # One of all variables, to these shares of the tolerance: the problem's own matrix, by precision, or a part of it.
     whole_double: float = 0.01
     whole_single: float = 0.1
     whole_part: float = 0.05
-    refreshes: int = 10
+    refreshes: int = 10  # how often outputs are computed afresh before the status is "inaccurate"
+    # Sets in a row, of some variables or of all, that may leave the least violation as it is (rounding, or a cycle).
     stalled: int = 300
     stalled_whole: int = 5
+    # A violation has fallen if it is below this share of the least one before.
     fallen: float = 0.99
     fallen_whole: float = 0.5
 
@@ -183,7 +171,7 @@ class _WorkingSets:
         if self._n_refreshed == self.effort.refreshes or (self._fresh and np.isfinite(self.rounding)):
             self.status = "inaccurate"
             return True
-        self.state = self.dual.afresh(self.state.s)
+        self.state = self.dual.state(self.state.s, self.dual.outputs(self.state.s))
         self._fresh, self._n_refreshed = True, self._n_refreshed + 1
         return False
 
@@ -201,7 +189,6 @@ class _WorkingSets:
         return False
 
     def choose(self, survey: Survey, tol: float) -> _WorkingSet:
-        """The next working set."""
         dual, state, effort = self.dual, self.state, self.effort
         if self._takes_all:
             # Where the working set has all variables accuracy is cheap, so that it is solved to less than ``tol``.

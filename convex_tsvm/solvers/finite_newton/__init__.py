@@ -1,5 +1,3 @@
 """Finite Newton: convex steps of linear problems, by products with the points."""
 
-from .newton import FiniteNewton
-
-__all__ = ["FiniteNewton"]
+from .newton import FiniteNewton as FiniteNewton

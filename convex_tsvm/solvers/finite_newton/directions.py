@@ -11,41 +11,27 @@ import scipy.linalg
 
 from ...deadline import time_is_up
 from ...instance.space import Space
+from ...kernels.functions import dense
 from ...parallel import blas_threads_for
 from ...problem import Array
-from . import few_points
 
 
 @dataclass(frozen=True)
 class Reuse:
-    """How long Hessians, their factors and their diagonals are kept.
+    """How long Hessians, their factors and their diagonals are kept."""
 
-    Attributes
-    ----------
-    dense : int
-        Up to this number of variables the Hessian is formed, and kept from step to step.
-    changed : float
-        It is updated by the points whose curvature has changed, if these are at most this share of all points.
-    changes : int
-        After this number of updates it is formed anew, since each update leaves a rounding error.
-    patience : int
-        Its factor serves later ones as a preconditioner, as long as this number of iterations is enough.
-    diagonals, total : int, float
-        Hessians in a row that use the diagonal of the first, while sums of curvatures differ by at most this share.
-    bias : float
-        The largest change of a free bias in a step where losses have little curvature, in units of the outputs.
-    least : float
-        Curvatures count as at least this share of the largest one.
-    """
-
-    dense: int = 600
+    dense: int = 600  # up to this number of variables the Hessian is formed, and kept from step to step
+    # It is updated by the points whose curvature has changed, if these are at most this share of all points.
     changed: float = 0.25
-    changes: int = 200
+    changes: int = 200  # after this number of updates it is formed anew, since each update leaves a rounding error
+    # Its factor serves later ones as a preconditioner, as long as this number of iterations is enough.
     patience: int = 8
+    # Hessians in a row that use the diagonal of the first, while sums of curvatures differ by at most this share.
     diagonals: int = 20
     total: float = 0.1
+    # The largest change of a free bias in a step where losses have little curvature, in units of the outputs.
     bias: float = 10.0
-    least: float = 1e-12
+    least: float = 1e-12  # curvatures count as at least this share of the largest one
 
 
 class Directions:
@@ -71,8 +57,8 @@ class Directions:
             self._ridge = ridge
             self._refactor()
         self._ridge = ridge
-        if not self.few and few_points.serves(self.space, h):
-            return few_points.newton(self.space, h, gradient, float(ridge[-1]))
+        if not self.few and are_few(self.space, h):
+            return newton_of_few(self.space, h, gradient, float(ridge[-1]))
         if not self.few:
             return self._iterate(h, gradient, accuracy, self._precondition(h), 10 * self.space.size)[0]
         if self._h is None or self._hessian is None or self._latest is None:
@@ -161,3 +147,40 @@ class Directions:
                 return p, True
             q = z + (rz / before) * q
         return p, False
+
+
+def are_few(space: Space, h: Array) -> bool:
+    """Whether the points with curvature are few: beside the features, and few enough to solve a system of them."""
+    n, d = space.points.shape
+    count = int(np.count_nonzero(h))
+    # Products are computed of their rows, which have about this many entries.
+    return 0 < count <= min(1500, d // 2) and count * space.points.n_entries <= 2**21 * n
+
+
+def newton_of_few(space: Space, h: Array, gradient: Array, last: float) -> Array:
+    """p with (R + Zᵀ H Z) p = -gradient, where R is the identity, with ``last`` in its place for a free bias.
+
+    Z are the few points with curvatures H, and the system is one of their number, not that of the features: by the
+    formula of Woodbury (R + Zᵀ H Z)⁻¹ g is R⁻¹ g - R⁻¹ Zᵀ (H⁻¹ + Z R⁻¹ Zᵀ)⁻¹ Z R⁻¹ g.  It is exact however large the
+    curvatures are: those of rounded kinks slow down conjugate gradients.
+    """
+    rows = np.flatnonzero(h)
+    Z, bends = space.points.take(rows), h[rows]
+    part, inner = space.of(Z), dense(Z @ Z.T)
+    if space.mean is not None:
+        # Points are centred: (x - m)·(x' - m).
+        shift = np.asarray(Z @ space.mean).ravel()
+        inner += float(space.mean @ space.mean) - shift[:, None] - shift[None, :]
+    inner[np.diag_indices_from(inner)] += 1 / bends
+    with blas_threads_for(len(inner)):
+        factor = scipy.linalg.cho_factor(inner, lower=True, check_finite=False)
+
+    def inverse(q: Array) -> Array:
+        return np.asarray(scipy.linalg.cho_solve(factor, q, check_finite=False))
+
+    if not space.free_bias:
+        return part.pull(inverse(part.change(gradient))) - gradient
+    # The bias is eliminated first: the sum of (H⁻¹ + Z Zᵀ)⁻¹ 1 is its curvature, without a difference of large numbers.
+    w, rest, without = gradient[:-1], inverse(np.ones(len(rows))), inverse(part.points.times(gradient[:-1]))
+    bias = (float(gradient[-1]) - float(without.sum())) / (last + float(rest.sum()))
+    return np.append(part.points.transposed(without + bias * rest) - w, -bias)

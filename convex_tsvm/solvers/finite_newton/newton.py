@@ -34,37 +34,23 @@ from .terms import Terms
 
 @dataclasses.dataclass(frozen=True)
 class Effort:
-    """How kinks are rounded, and how far Newton steps go.
+    """How kinks are rounded, and how far Newton steps go."""
 
-    Attributes
-    ----------
-    first_width, least_width : float
-        Widths of outputs over which kinks are rounded, first and last: they fall until the gap is small enough.
-    narrower : float
-        The width falls to no less than this share at once, since Newton steps would be short.
-    much_narrower, quick : float, int
-        It falls to this share where the last width took at most ``quick`` steps.
-    near, widening : int, float
-        Where so many steps are not enough from where the step before ended, the width is multiplied by ``widening``.
-    line_search : float
-        A line search ends when the derivative has fallen to this share of that at its start.
-    stalled, lowered : int, float
-        A descent ends after more steps in a row that neither halve the gap nor lower the objective by this share of it.
-    loose : float
-        The largest residual with which least squares are solved, as a share of the gradient.
-    """
-
+    # Widths of outputs over which kinks are rounded, first and last: they fall until the gap is small enough.
     first_width: float = 0.1
     least_width: float = 1e-9
-    narrower: float = 0.3
+    narrower: float = 0.3  # the width falls to no less than this share at once, since Newton steps would be short
+    # It falls to this share where the last width took at most ``quick`` steps.
     much_narrower: float = 0.03
     quick: int = 2
+    # Where so many steps are not enough from where the step before ended, the width is multiplied by ``widening``.
     near: int = 30
     widening: float = 10.0
-    line_search: float = 1e-3
+    line_search: float = 1e-3  # a line search ends when the derivative has fallen to this share of that at its start
+    # A descent ends after more steps in a row that neither halve the gap nor lower the objective by this share of it.
     stalled: int = 25
     lowered: float = 1e-9
-    loose: float = 0.2
+    loose: float = 0.2  # the largest residual with which least squares are solved, as a share of the gradient
 
 
 class FiniteNewton:

@@ -50,7 +50,6 @@ class SparseMatrices:
 
     @staticmethod
     def stack(parts: list[SparseMatrices]) -> SparseMatrices:
-        """Constraints one after the other."""
         starts = np.cumsum([0, *(part.m for part in parts)])[:-1]
         return SparseMatrices(
             k=np.concatenate([part.k + start for part, start in zip(parts, starts, strict=True)]),
