@@ -56,6 +56,8 @@ class Derived(Chain):
     """
 
     labels_are_free = False  # whether unlabelled points have labels that are to be found
+    centred = False  # whether the balance has set the bias, and x_i stand less their mean
+    outer: tuple[Any, ...] = ()  # what is minimized over besides, such as labels
 
     def __init__(self, formulation: Formulation, copies: PLQ | None = None) -> None:
         self.formulation, self.copies, self.functions = formulation, copies, {}
@@ -87,16 +89,26 @@ class Derived(Chain):
     def setting(self) -> Setting:
         """The sets of points, and what their symbols mean."""
         tangents = "".join(kind.over for kind in self.kinds if kind.concave)
-        return Setting(len(self.kinds) > 1, self.copies is not None, self.balanced, tangents, self.labels_are_free)
+        has_mean, unlabeled = self.balanced or self.centred, self.formulation.unlabeled is not None
+        return Setting(unlabeled, self.copies is not None, has_mean, tangents, self.labels_are_free)
 
     @property
     def all(self) -> str:
         """The set of all points that pay."""
-        return "I" if len(self.kinds) > 1 else "L"
+        return "L" if self.formulation.unlabeled is None else "I"
+
+    @property
+    def has_bias(self) -> bool:
+        """Whether b is a variable."""
+        return self.formulation.fit_intercept and not self.centred
+
+    def feature(self, i: Any) -> Formula:
+        """What is multiplied with w in an output."""
+        return x[i] - x[0] if self.centred else x[i]
 
     def output(self, i: Any) -> Formula:
         """f(x_i)."""
-        return Dot(w, x[i]) + b if self.formulation.fit_intercept else Dot(w, x[i])
+        return Dot(w, self.feature(i)) + (c if self.centred else b if self.has_bias else 0)
 
     def margin(self, i: Any) -> Formula:
         """y_i f(x_i)."""
@@ -115,8 +127,8 @@ class Derived(Chain):
         """A line of the primal: some terms besides the regularizer, and the constants so far."""
         balance = Condition(Quotient(Sum("i", "F", self.output("i")), size), "=", c)
         under = (*([balance] if self.balanced else []), *conditions)
-        found = (w, *([b] if self.formulation.fit_intercept else []), *over)
-        return Line(total([self.regularizer, *terms, self.rest]), "", (("min", found),), under)
+        found = (w, *([b] if self.has_bias else []), *over)
+        return Line(total([self.regularizer, *terms, self.rest]), "", (*self.outer, ("min", found)), under)
 
     # ------------------------------------------------------------------ what is convex
 
@@ -243,11 +255,11 @@ class Derived(Chain):
 
     def dualize(self) -> None:
         """The dual of the convex step."""
-        (self._by_slacks if self.has_slacks else self._by_conjugates)()
+        (self._by_slacks if self.has_slacks else self.by_conjugates)()
         self._bias()
-        self._weights()
+        self.weigh()
         if self.formulation.regularizer.is_squared_norm:
-            self._kernel()
+            self.use_kernel()
         if self.has_slacks and self.tangents and self.formulation.regularizer.is_squared_norm:
             self._substitute()
         known = [claim.is_convex(kind.convex) for kind in self.kinds]
@@ -269,17 +281,19 @@ class Derived(Chain):
 
     def pull(self) -> Formula:
         """w as a sum over points."""
-        return Sum("i", self.index, self.coefficient("i") * x["i"])
+        return Sum("i", self.index, self.coefficient("i") * self.feature("i"))
 
     def _dual(self, gains: list[Formula], conditions: Sequence[Condition], bias: bool = False, name: str = "") -> Line:
         """A line without w's own variables: the quadratic term, what multipliers gain, and constants."""
         terms = [alpha[0] * c] if self.balanced else []
-        if bias and self.formulation.fit_intercept:
+        if self.centred:
+            terms = [-(c * Sum("i", self.all, self.coefficient("i")))]
+        if bias and self.has_bias:
             terms.insert(0, -(b * Sum("i", self.index, self.coefficient("i"))))
         whole = total([*self.quadratic, *gains, *terms, self.rest])
         if name:
             return Line(whole, name, conditions=tuple(conditions))
-        return Line(whole, "", (("max", (alpha,)),), tuple(conditions))
+        return Line(whole, "", (*self.outer, ("max", (alpha,))), tuple(conditions))
 
     def _lagrangian(self, pairs: list[tuple[Condition, Symbol]], more: Symbol) -> str:
         """Every condition with its multiplier, that of the balance α_0; returns what the function is called then."""
@@ -288,7 +302,7 @@ class Derived(Chain):
         terms = [self.line.formula, *(-condition.times(factor) for condition, factor in pairs)]
         signs = tuple(Condition(s, ">=", formula(0), one.index, one.over) for one, s in pairs if one.relation == ">=")
         names = ", ".join(dict.fromkeys(factor.name for _, factor in pairs))
-        found = ", ".join(one.name for one in self.line.optimized[0][1] if one is not more)
+        found = ", ".join(one.name for one in self.line.optimized[-1][1] if one is not more)
         self.add(
             Lemma.LAGRANGIAN,
             "Every condition has a multiplier" + (", those of inequalities are not negative." if signs else "."),
@@ -323,7 +337,7 @@ class Derived(Chain):
         limits = (self.line.conditions[0], Condition(cost["i"], ">=", alpha["i"], "i", self.all))
         self.add(Lemma.CHANGE, "ν_i = C_i - α_i.", self._dual(self.gains, limits, bias=True, name=name))
 
-    def _by_conjugates(self) -> None:
+    def by_conjugates(self) -> None:
         self.with_margins()
         conditions = self.line.conditions[-len(self.kinds) :]
         name = self._lagrangian([(one, alpha["i"]) for one in conditions], m)
@@ -347,13 +361,13 @@ class Derived(Chain):
         self.add(Lemma.CONJUGATE, claim.told(known), after, claims=tuple(known), gaps=tuple(gaps), added=tuple(limits))
 
     def _bias(self) -> None:
-        if self.formulation.fit_intercept:
+        if self.has_bias:
             condition = Condition(Sum("i", self.index, self.coefficient("i")), "=", formula(0))
             name = self.line.name.replace(", b", "")
             after = self._dual(self.gains, (*self.line.conditions, condition), name=name)
             self.add(Lemma.FREE, "b stands in one term.", after, gaps=(zero(-1 * b, condition),), added=(condition,))
 
-    def _weights(self) -> None:
+    def weigh(self) -> None:
         v, known = self.pull(), list[Claim]()
         if self.formulation.regularizer.is_squared_norm:
             self.quadratic, gap = [-half * Square(v)], Gap(half * Square(w - v), "square")
@@ -374,11 +388,12 @@ class Derived(Chain):
         after = self._dual(self.gains, self.line.conditions)
         self.add(lemma, why, after, claims=tuple(known), gaps=(gap,))
 
-    def _kernel(self) -> None:
+    def use_kernel(self) -> None:
         inner = self.coefficient("i") * self.coefficient("j") * kernel["i", "j"]
         self.quadratic = [-half * Sum("i", self.index, Sum("j", self.index, inner))]
-        self.defined["K"] = (("i", "j"), Dot(x["i"], x["j"]))
-        self.add(Lemma.CHANGE, "K_ij = x_i·x_j.", self._dual(self.gains, self.line.conditions))
+        self.defined["K"] = (("i", "j"), Dot(self.feature("i"), self.feature("j")))
+        why = "K_ij = (x_i - x_0)·(x_j - x_0)." if self.centred else "K_ij = x_i·x_j."
+        self.add(Lemma.CHANGE, why, self._dual(self.gains, self.line.conditions))
 
     def _substitute(self) -> None:
         """α̃_i = y_i (α_i - β_i): the coefficients of w, in which the objective is a quadratic form and a line."""

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from math import inf
 from typing import Any
 
-from . import claims as claim
 from .claims import Claim
-from .dual import Derived, alpha, applied, c, cost, half, kernel, m, nu, w, x, y
+from .dual import Derived, Kind, alpha, applied, c, cost, half, kernel, nu, w, x, y
 from .exact import Exact
 from .lemmas import Lemma
 from .steps import Condition, Gap, Line
@@ -57,22 +55,12 @@ def _find_labels(derived: Derived, constant: float) -> None:
     after = derived.primal(pays)
     after = Line(after.formula, "", (("min", (y,)), *after.optimized), after.conditions)
     derived.add(Lemma.BETTER, f"{known.says}.", after, claims=(known,), gaps=(gap,), turned=True)
+    derived.outer, derived.kinds = (("min", (y,)),), [Kind("I", "ℓ_L", derived.kinds[0].loss, "ℓ_L")]
     if derived.balanced:
         derived.defined["b"] = ((), c - Dot(w, x[0]))
-        pays = Sum("i", "I", cost["i"] * applied("ℓ_L", y["i"] * output(derived)))
-        whole = total([derived.regularizer, pays, derived.rest])
-        after = Line(whole, "", (("min", (y,)), ("min", (w,))))
+        derived.centred, derived.balanced = True, False
+        after = derived.primal(*derived.losses(lambda kind: kind.convex))
         derived.add(Lemma.CHANGE, "x_0 is the mean of the unlabelled points: b = c - w·x_0.", after)
-
-
-def feature(derived: Derived, i: Any = "i") -> Formula:
-    """What is multiplied with w in an output."""
-    return x[i] - x[0] if derived.balanced else x[i]
-
-
-def output(derived: Derived, i: Any = "i") -> Formula:
-    """f(x_i), where the balance has set the bias."""
-    return Dot(w, feature(derived, i)) + c if derived.balanced else Dot(w, feature(derived, i))
 
 
 class _Inner:
@@ -80,21 +68,17 @@ class _Inner:
 
     def __init__(self, derived: Derived, conjugate: Exact) -> None:
         self.derived, self.conjugate = derived, conjugate
-        self.min_y = ("min", (y,))
         piece = conjugate.pieces[0]
         self.curvature, self.slope, self.constant = piece.a, piece.b, piece.c
 
     def derive(self) -> None:
         """The dual for given labels, the matrix in place of their products, the dual of that."""
-        self._dual_of_labels()
+        self.derived.by_conjugates()
+        self.derived.weigh()
+        self.derived.use_kernel()
+        self.box = self.derived.line.conditions
         self._matrix()
         self._dual_of_matrix()
-
-    def linear(self, symbol: Any = alpha, label: Formula | None = None) -> Formula:
-        """What α_i gains besides its square."""
-        gain = self.slope * symbol["i"]
-        label = y["i"] if label is None else label
-        return gain - c * (symbol["i"] * label) if self.derived.balanced else gain
 
     def rest(self) -> Formula:
         """Constants."""
@@ -109,73 +93,13 @@ class _Inner:
             return formula(0)
         return -Sum("i", "I", self.curvature * (Square(alpha["i"]) / cost["i"]))
 
-    def _dual_of_labels(self) -> None:
-        derived = self.derived
-        condition = Condition(y["i"] * output(derived), "=", m["i"], "i", "I")
-        losses = Sum("i", "I", cost["i"] * applied("ℓ_L", m["i"]))
-        whole = total([derived.regularizer, losses, derived.rest])
-        derived.add(
-            Lemma.VARIABLE,
-            "m_i stands for y_i f(x_i).",
-            Line(whole, "", (self.min_y, ("min", (w, m))), (condition,)),
-            added=(condition,),
-            defined=derived.defined | {"m": (("i",), y["i"] * output(derived))},
-        )
-        lagrangian = whole - condition.times(alpha["i"])
-        derived.add(
-            Lemma.LAGRANGIAN,
-            "α_i is the multiplier of m_i; for given labels the problem is convex, and nothing is lost.",
-            Line(lagrangian, "", (self.min_y, ("max", (alpha,)), ("min", (w, m)))),
-            dropped=(condition,),
-            multipliers=(alpha["i"],),
-        )
-        known = claim.is_conjugate("ℓ_L", "ℓ_L*")
-        derived.functions["ℓ_L*"] = self.conjugate
-        s = -(alpha["i"] / cost["i"])
-        shape = Sum("i", "I", cost["i"] * (applied("ℓ_L", m["i"]) + applied("ℓ_L*", s) - s * m["i"]))
-        gained = total([Sum("i", "I", self.slope * alpha["i"]), self.bent(), self.rest()])
-        left = total([derived.regularizer, -Sum("i", "I", alpha["i"] * (y["i"] * output(derived))), gained])
-        pairs = Sum("i", "I", cost["i"] * applied("ℓ_L", m["i"]) + alpha["i"] * m["i"])
-        constant = -self.constant * Sum("i", "I", cost["i"]) if self.constant else formula(0)
-        more = pairs - total([Sum("i", "I", self.slope * alpha["i"]), self.bent(), constant])
-        self.box = [Condition(alpha["i"], ">=", formula(0), "i", "I")]
-        low = self.conjugate.domain[0]
-        if low > -inf:
-            self.box.append(Condition(-formula(low) * cost["i"], ">=", alpha["i"], "i", "I"))
-        piece = self.conjugate.pieces[0]
-        derived.add(
-            Lemma.CONJUGATE,
-            claim.told([known]),
-            Line(left, "", (self.min_y, ("max", (alpha,)), ("min", (w,))), tuple(self.box)),
-            claims=(known,),
-            gaps=(Gap(more, "claim", shape=shape, polynomials={"ℓ_L*": lambda _, s: piece(s)}),),
-            added=tuple(self.box),
-        )
-        v = Sum("i", "I", alpha["i"] * (y["i"] * feature(derived)))
-        self.gains = [Sum("i", "I", self.linear()), self.bent(), self.rest()]
-        outer = (self.min_y, ("max", (alpha,)))
-        derived.add(
-            Lemma.SQUARE,
-            f"w = {v}.",
-            Line(total([-half * Square(v), *self.gains]), "", outer, tuple(self.box)),
-            gaps=(Gap(half * Square(w - v), "square"),),
-        )
-
     def _matrix(self) -> None:
         derived, two = self.derived, alpha["i"] * alpha["j"]
-        derived.defined["K"] = (("i", "j"), Dot(feature(derived, "i"), feature(derived, "j")))
-        quadratic = -half * Sum("i", "I", Sum("j", "I", two * (y["i"] * y["j"]) * kernel["i", "j"]))
-        outer = (self.min_y, ("max", (alpha,)))
-        centred = " of the centred points" if derived.balanced else ""
-        derived.add(
-            Lemma.CHANGE,
-            f"K_ij are inner products{centred}.",
-            Line(total([quadratic, *self.gains]), "", outer, tuple(self.box)),
-        )
-        self.gains = [Sum("i", "I", self.linear(label=g["i"])), self.bent(), self.rest()]
+        linear = self.slope * alpha["i"] - (c * (alpha["i"] * g["i"]) if derived.centred else 0)
+        self.gains = [Sum("i", "I", linear), self.bent(), self.rest()]
         self.quadratic = -half * Sum("i", "I", Sum("j", "I", two * Gamma["i", "j"] * kernel["i", "j"]))
         labels = {"Γ": (("i", "j"), y["i"] * y["j"]), "g": (("i",), y["i"])}
-        border = ", bordered by g and 1," if derived.balanced else ""
+        border = ", bordered by g and 1," if derived.centred else ""
         rank = (f"Γ{border} has rank one", rf"\text{{rank}}\,\Gamma = 1\text{{{border.rstrip(',')}}}")
         ones = Condition(Gamma["i", "i"], "=", formula(1), "i", "I")
         psd = ("Γ ⪰ 0 (8)", r"\Gamma \succeq 0")
@@ -216,7 +140,7 @@ class _Inner:
             multipliers=tuple(-one for one in factors),
         )
         pulled = self.slope + nu["i"] - (mu["i"] if len(factors) > 1 else 0)
-        pulled = pulled - c * g["i"] if derived.balanced else pulled
+        pulled = pulled - c * g["i"] if derived.centred else pulled
         own: Formula = Sum("j", "I", Gamma["i", "j"] * kernel["i", "j"] * a["j"])
         if self.curvature:
             own = own + 2 * self.curvature * (a["i"] / cost["i"])
@@ -228,7 +152,7 @@ class _Inner:
         )
         line = Line(total([half * square, paid, self.rest()]), "", (outer,), (self.ones, *signs, equation), self.also)
         # The equation gives ν, with which the line before is this one less a form of a matrix that is ⪰ 0.
-        given = total([own, *([mu["i"]] if len(factors) > 1 else []), *([c * g["i"]] if derived.balanced else [])])
+        given = total([own, *([mu["i"]] if len(factors) > 1 else []), *([c * g["i"]] if derived.centred else [])])
         derived.add(
             Lemma.SQUARE,
             "α = a, with the factors of α as (Γ ∘ K) a, is where the most is; without such an a nothing is.",

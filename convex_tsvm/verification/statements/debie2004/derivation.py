@@ -17,7 +17,7 @@ def derivations() -> tuple[Derivation, ...]:
     """The relaxation, and what becomes of it in a subspace."""
     model = tsvm("hinge", balance=None, fit_intercept=False)
     relaxation = derive(model, "sdp").cited(
-        *("§2", "", "", "", "", "eq. 1-2", "eq. 3-7", "eq. 8", "§2.1", "§2.1", "eq. 9-10", "Proposition 2.3")
+        *("§2", "", "", "", "", "", "eq. 1-2", "eq. 3-7", "eq. 8", "§2.1", "§2.1", "eq. 9-10", "Proposition 2.3")
     )
     return relaxation, subspace()
 

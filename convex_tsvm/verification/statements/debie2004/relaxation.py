@@ -260,14 +260,14 @@ def figure_1(q: Quantities) -> Array:
 
 # Lines of the derivation of the relaxation: the step that leads to each, and mistakes in it.
 for _number, _says, _step, _faults in (
-    ("eq. 1", "The dual of the SVM, least over labels.", 6, {"α'(K∘yy')α twice": without(0, 2)}),
-    ("eq. 2", "The bounds of α are those of the hinge loss.", 6, {"no upper bound": unconditioned(1)}),
-    ("eq. 3", "Labels stand in it as the matrix Γ = yy' only.", 7, {"Γ twice": without(0, 2)}),
+    ("eq. 1", "The dual of the SVM, least over labels.", 7, {"α'(K∘yy')α twice": without(0, 2)}),
+    ("eq. 2", "The bounds of α are those of the hinge loss.", 7, {"no upper bound": unconditioned(1)}),
+    ("eq. 3", "Labels stand in it as the matrix Γ = yy' only.", 8, {"Γ twice": without(0, 2)}),
     ("eq. 4", "Unknown labels are 1 or -1: the better one is paid for.", 1, {"paid twice": without(1, 2)}),
-    ("eq. 6", "Γ has ones on its diagonal.", 7, {"left out": unconditioned(2)}),
-    ("§2.1, dual over α", "The dual of the bounds.", 10, {"without μ": without(1), "½ left out": without(0, 2)}),
-    ("Lemma 2.2", "A Schur complement, with e + ν - μ as (K∘Γ) a.", 11, {"any e + ν - μ": unconditioned(3)}),
-    ("eq. 10", "The linear matrix inequality, and the least t.", 11, {"ν of either sign": unconditioned(1)}),
-    ("Proposition 2.3", "One row of Γ̃ stands for all known points.", 12, {"no unit diagonal": unconditioned(0)}),
+    ("eq. 6", "Γ has ones on its diagonal.", 8, {"left out": unconditioned(2)}),
+    ("§2.1, dual over α", "The dual of the bounds.", 11, {"without μ": without(1), "½ left out": without(0, 2)}),
+    ("Lemma 2.2", "A Schur complement, with e + ν - μ as (K∘Γ) a.", 12, {"any e + ν - μ": unconditioned(3)}),
+    ("eq. 10", "The linear matrix inequality, and the least t.", 12, {"ν of either sign": unconditioned(1)}),
+    ("Proposition 2.3", "One row of Γ̃ stands for all known points.", 13, {"no unit diagonal": unconditioned(0)}),
 ):
     PAPER.proven(_number, _says, 0, _step, _faults)
