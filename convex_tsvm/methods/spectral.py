@@ -202,10 +202,12 @@ def _opposites(side: SideInformation) -> list[tuple[np.ndarray, np.ndarray]]:
     return [(np.flatnonzero(place == one), np.flatnonzero(place == one + 1)) for one in both]
 
 
-def _dominant(similarity: Any, scaled: sp.csr_array, d: int, random_state: int) -> tuple[Array, Array]:
+def _dominant(
+    similarity: Any, scaled: sp.csr_array, d: int, random_state: int, most_dense: int = 400
+) -> tuple[Array, Array]:
     """Largest eigenvalues of scaledᵀ K scaled and their eigenvectors, largest first; of many by Lanczos iterations."""
     m = scaled.shape[1]
-    if m <= 400 and not isinstance(similarity, scipy.sparse.linalg.LinearOperator):
+    if m <= most_dense and not isinstance(similarity, scipy.sparse.linalg.LinearOperator):
         product = dense(scaled.T @ (similarity @ scaled))
         values, vectors = scipy.linalg.eigh((product + product.T) / 2)
         return eigenvectors(values, vectors, d)
