@@ -1151,6 +1151,13 @@ DERIVATIONS = [
 ]
 OWN = [
     Fault(
+        "no first labels come from graphs of neighbours",
+        "exact/incumbent.py",
+        "for k in self.improving.neighbors:",
+        "for k in ():",
+        ("tests/test_exact.py::test_curved_clusters_in_many_dimensions_are_found",),
+    ),
+    Fault(
         "a search stays optimal though its certificate is refused",
         "exact/solve.py",
         'if solution.status == "optimal":',

@@ -394,6 +394,19 @@ def test_restarts_leave_a_local_optimum():
     assert incumbent.evaluate(incumbent.labels)[0] == pytest.approx(incumbent.objective, rel=1e-9)
 
 
+def test_curved_clusters_in_many_dimensions_are_found():
+    """Of two moons in 102 dimensions with a label each the true labels, which heuristics of SVMs do not find."""
+    rng, truth = np.random.default_rng(0), np.resize([1.0, -1.0], 120)
+    angle, X = np.linspace(0, np.pi, 120), 0.05 * rng.normal(size=(120, 102))
+    X[:, 0] += np.cos(angle) * truth + (truth < 0)
+    X[:, 1] += np.sin(angle) * truth + 0.5 * (truth < 0)
+    known = np.where(np.isin(np.arange(120), [60, 61]), truth, 0.0)
+    problem = ct.Problem(X, known, kernel=ct.RBF(0.5), C=10.0, C_unlabeled=10.0, balance=("exact", 0.5))
+    incumbent = BestLabels(LabelModel(ct.s3vm(), problem))
+    incumbent.begin(idle=0)
+    assert incumbent.objective <= incumbent.evaluate(truth)[0] * (1 + 1e-9)
+
+
 @pytest.mark.parametrize("balance", [None, 0.0, ("exact", 0.5)])
 def test_labels_grow_from_those_known(balance):
     """Two clusters with a label each: the rest follows, as many of each as asked for, and those given stay."""

@@ -56,17 +56,18 @@ def spectral_transduction(
     array([-1., -1., -1.,  1.,  1.,  1.])
     """
     began = time.perf_counter()
-    V, _ = spectral_subspace(
-        _similarity(problem, affinity, n_neighbors),
-        problem.y,
-        n_components,
-        constrained=constrained,
-        outliers=outliers,
-        random_state=random_state,
-        links=formulation.constraints,
-    )
+    rules = {"constrained": constrained, "outliers": outliers, "random_state": random_state}
+    scores = spectral_scores(formulation, problem, _similarity(problem, affinity, n_neighbors), n_components, **rules)
+    return trained_on_labels(formulation, problem, scores, began, "converged")
+
+
+def spectral_scores(
+    formulation: Formulation, problem: Problem, similarity: Any, n_components: int = 4, **rules: Any
+) -> Array:
+    """Scores of points, shape (n,), by the eigenvectors of their similarities; ``rules`` of the subspace."""
+    V, _ = spectral_subspace(similarity, problem.y, n_components, links=formulation.constraints, **rules)
     V = V / np.maximum(V.std(axis=0), 1e-300)
-    return trained_on_labels(formulation, problem, V @ _apart(V, formulation, problem), began, "converged")
+    return np.asarray(V @ _apart(V, formulation, problem))
 
 
 def _apart(V: Array, formulation: Formulation, problem: Problem) -> Array:
