@@ -8,5 +8,5 @@ from .quantities import problems
 PAPER = Paper("collobert2006", "Large Scale Transductive SVMs", problems)
 
 # In the paper's order, which is that of its report.
-for _name in ("method", "appendix"):
+for _name in ("method", "derivation", "appendix"):
     import_module(f".{_name}", __name__)

@@ -8,5 +8,5 @@ from .quantities import problems
 PAPER = Paper("dai2010", "Compact Margin Machine", problems)
 
 # In the paper's order, which is that of its report.
-for _name in ("machine", "theory"):
+for _name in ("machine", "derivation", "theory"):
     import_module(f".{_name}", __name__)

@@ -18,25 +18,11 @@ from ..concerned import has_two_costs, labelled_first
 
 
 class Quantities:
-    """A problem in the paper's notation: labelled points first, C₁, C₂ and C₃, ε and δ.
+    """A problem in the paper's notation: l labelled points first, then u unlabelled ones, C₁, C₂ and C₃, ε and δ.
 
-    Attributes
-    ----------
-    l, u, n : int
-        Numbers of labelled, unlabelled and all points.
-    y : array, shape (l,)
-        The known labels.
-    C_1, C_2, C_3, epsilon, delta : float
-    Z : array, shape (n, d)
-        A factor of the kernel matrix, K = Z Zᵀ: the points x_i, which are the z_i as well.
-    functions : list of (array, float)
-        Random functions (w, b) in the coordinates of Z.
-    d : array, shape (u,)
-        d_i of the unlabelled points: 0 for the positive class, 1 for the negative one.
-    r : float
-        2r - 1 is the share of unlabelled points in the negative class, by the class balance in eq. 3.
-    t : array
-        Outputs at which losses are compared.
+    Z Zᵀ is the kernel matrix, and functions are random (w, b) in the coordinates of Z, which are the z_i as well.  d_i
+    of an unlabelled point is 0 for the positive class, 1 for the negative one, whose share among them is 2r - 1 by the
+    class balance in eq. 3.  Losses are compared at t.
     """
 
     def __init__(self, problem: Problem, epsilon: float, C_3: float, delta: float) -> None:
@@ -109,17 +95,17 @@ class Quantities:
         constant = 2 - float(self.model.unlabeled.split()[0](0.0))  # type: ignore[union-attr]
         return found.primal + self.u * self.C_2 * constant
 
-    def dual(self, *, counted: int = 1, gamma: float = 1.0, gamma_hat: float = 1.0, moved: bool = True) -> float:
+    def dual(self, *, counted: int = 1, gamma: float = 1.0, gamma_hat: float = 1.0) -> float:
         """Minus the value of Algorithm 1's quadratic program.
 
-        Its arguments make mistakes: the compactness of an unlabelled point counts ``counted`` times, ``gamma`` and
-        ``gamma_hat`` are factors of ε γ'1 and ε γ̂'1, and without ``moved`` β is left out.
+        Its arguments make mistakes: the compactness of an unlabelled point counts ``counted`` times, and ``gamma`` and
+        ``gamma_hat`` are factors of ε γ'1 and ε γ̂'1.
         """
         l, u, f = self.l, self.u, self.outputs
         point = np.concatenate([np.arange(l), np.arange(l, l + u), np.arange(l, l + u)])
         y = np.concatenate([self.y, np.ones(u), -np.ones(u)])
         cost = np.where(np.arange(len(point)) < l, self.C_1, self.C_2)
-        beta = np.where((np.arange(len(point)) >= l) & (y * f[point] < self.delta), self.C_2, 0.0) * moved
+        beta = np.where((np.arange(len(point)) >= l) & (y * f[point] < self.delta), self.C_2, 0.0)
         copies = np.zeros((l + u, len(point)))
         copies[point, np.arange(len(point))] = y
         alpha = cp.Variable(len(point), nonneg=True)

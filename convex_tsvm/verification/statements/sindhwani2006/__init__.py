@@ -8,5 +8,5 @@ from .quantities import problems
 PAPER = Paper("sindhwani2006", "Newton Methods for Fast Solution of Semi-supervised Linear SVMs", problems)
 
 # In the paper's order, which is that of its report.
-for _name in ("newton", "annealing"):
+for _name in ("newton", "derivation", "annealing"):
     import_module(f".{_name}", __name__)

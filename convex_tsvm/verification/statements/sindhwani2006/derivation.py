@@ -10,6 +10,8 @@ from ...lemmas import Lemma
 from ...steps import Chain, Gap, Line, Setting
 from ...symbols import Dot, Formula, Square, Sum, Symbol, total
 from ..chapelle2008.derivation import annealing
+from ..statement import without
+from . import PAPER
 
 half = Fraction(1, 2)
 c, Y, lam = Symbol("c"), Symbol("Y"), Symbol("λ", r"\lambda")
@@ -74,3 +76,10 @@ def conjugate_gradients() -> Derivation:
         positive=("q",),
     )
     return Derivation.of("A step of conjugate gradients", chain, ("Algorithm 1", "Algorithm 1"))
+
+
+PAPER.proven("§1.2, gradient", "On the active set -r is the gradient.", 1, 1, {"the sign of r": without(2, -1)})
+PAPER.proven("eq. 1.4", "The Newton point is a regularized least-squares solution.", 0, 1, {"no λ": without(1)})
+PAPER.proven("eq. 1.6", "The objective of annealing, with the entropy.", 2, 1, {"its sign": without(2, -1)})
+PAPER.proven("eq. 1.7", "The mean of the probabilities is r, whose multiplier is ν.", 2, 2, {"no ν": without(3)})
+PAPER.proven("eq. 1.9", "The best probabilities.", 2, 3, {"without ν": without(2), "T twice": without(0, 2)})
