@@ -172,7 +172,7 @@ def _residuals(Z: Array, sums: Array, C_compact: float) -> Array:
 
 
 def _least_energy(Z: Array, C_compact: float) -> float:
-    """Least Σ_k z_kᵀ (I + C₃ Σ_i μ_i z_i z_iᵀ)⁻¹ z_k over μ >= 0, Σ μ = 1, from above.
+    """Least Σ_k z_kᵀ (I + C₃ Σ_i μ_i z_i z_iᵀ)⁻¹ z_k over μ >= 0, Σ μ = 1, from above; any μ gives a bound.
 
     By the multiplicative algorithm of optimal designs: μ_i goes with the root of its share in the value, which never
     raises it (Yu 2010).
@@ -184,7 +184,7 @@ def _least_energy(Z: Array, C_compact: float) -> float:
 
 
 def _descend(Z: Array, C_compact: float, accuracy: float = 1e-3, max_iter: int = 2000) -> float:
-    """The minimum over μ to a relative accuracy; any μ gives a bound."""
+    """The minimum over μ to a relative accuracy."""
     mu = np.full(len(Z), 1 / len(Z))
     value = np.inf
     for _ in range(max_iter):

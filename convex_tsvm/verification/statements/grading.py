@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..answers import Grade
-from .statement import Proven, Statement
+from .statement import Proven
 
 
 def grade(paper: str, number: str | float, answer: Any) -> Grade:
@@ -46,18 +45,13 @@ def grade(paper: str, number: str | float, answer: Any) -> Grade:
     statement = named(paper)[number]
     if isinstance(statement, Proven):
         return statement.made.grade(statement.step, answer)
-    problems = statement.quantities()
-    if not callable(answer):
-        problems = problems[:1]
-    return _grade(statement, problems, answer if callable(answer) else lambda q: answer)
-
-
-def _grade(statement: Statement, problems: list[Any], answer: Callable[[Any], Any]) -> Grade:
+    # A value is graded on the problem of six points, which is the first.
+    problems = statement.quantities() if callable(answer) else statement.quantities()[:1]
     wanted = [np.asarray(statement.claimed(q), dtype=float) for q in problems]
     found = []
     for q, right in zip(problems, wanted, strict=True):
         try:
-            given = answer(q)
+            given = answer(q) if callable(answer) else answer
             if given is ... or given is None:
                 return Grade(False, "not filled in yet")
             value = np.asarray(given, dtype=float)

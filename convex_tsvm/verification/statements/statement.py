@@ -19,7 +19,7 @@ import numpy as np
 from ..answers import as_code
 from ..cells import text_cell
 from ..derivation import Derivation
-from ..steps import Line, Step
+from ..steps import Line, Proof, Step
 from ..symbols import Total, formula
 
 #: What a function of a statement returns: a number, or an array of numbers.
@@ -103,10 +103,8 @@ class Counterexample:
             return ", ".join(f"{number + 0.0:.4g}" for number in np.atleast_1d(value))
 
         where = "" if self.entry is None else f"at entry {self.entry}: "
-        return (
-            f"{where}computed {shown(self.computed)}, corrected {shown(self.corrected)}, "
-            f"as printed {shown(self.printed)}"
-        )
+        so = f"computed {shown(self.computed)}, corrected {shown(self.corrected)}"
+        return f"{where}{so}, as printed {shown(self.printed)}"
 
 
 @dataclass(frozen=True)
@@ -146,12 +144,12 @@ class Statement:
     @property
     def says(self) -> str:
         """What is claimed, as a sentence."""
-        return self.words or " ".join((inspect.getdoc(self.computed) or "").split("\n\n")[0].split())
+        return " ".join((self.words or inspect.getdoc(self.computed) or "").partition("\n\n")[0].split())
 
     @property
     def remark(self) -> str:
         """What else there is to say of it."""
-        return " ".join((inspect.getdoc(self.computed) or "").partition("\n\n")[2].split())
+        return " ".join((self.words or inspect.getdoc(self.computed) or "").partition("\n\n")[2].split())
 
     @property
     def key(self) -> str:
@@ -270,8 +268,13 @@ class Proven(Statement):
         return self.line[2].derivations[self.line[0]]
 
     @property
+    def after(self) -> Line:
+        """The line."""
+        return self.made[self.step - 1].after
+
+    @property
     def tex(self) -> str:
-        return self.made[self.step - 1].after.show(True)
+        return self.after.show(True)
 
     @property
     def code(self) -> str:
@@ -279,16 +282,19 @@ class Proven(Statement):
 
     @property
     def claim(self) -> str:
-        return as_code(self.made[self.step - 1].after.formula, not self.made.setting.balanced)
+        return as_code(self.after.formula, not self.made.setting.balanced)
+
+    def prove(self, wrong: Callable[[Step], Step] = lambda step: step) -> Proof:
+        """The proof of the step, or of what is made of it."""
+        return wrong(self.made[self.step - 1]).prove(self.made.functions, self.made.setting.points)
 
     def run(self) -> Outcome:
-        proof = self.made[self.step - 1].prove(self.made.functions, self.made.setting.points)
+        proof = self.prove()
         return Outcome(self, HOLDS if proof.proven else FAILS, off=0.0, detail=f"{proof.how}: {proof.detail}")
 
     def off_with(self, claim: Side, quantities: list[Any] | None = None) -> float:
         """0.0 if another step, which is made of this one, is proven, and infinite if it is refused."""
-        wrong = claim(self.made[self.step - 1])
-        return 0.0 if wrong.prove(self.made.functions, self.made.setting.points).proven else np.inf
+        return 0.0 if self.prove(claim).proven else np.inf
 
 
 def changed(part: str, how: Callable[[Any], Any]) -> Callable[[Step], Step]:
@@ -321,7 +327,9 @@ def _quiet() -> Iterator[None]:
 
 
 class Paper:
-    """A paper, and its statements in their order; ``quantities`` makes those of the problems that they are run on.
+    """A paper, and its statements; ``quantities`` makes those of the problems that they are run on.
+
+    Its ``modules``, in their order, state its items.
 
     Examples
     --------
@@ -330,8 +338,8 @@ class Paper:
     ('Compact Margin Machine', 'false as printed')
     """
 
-    def __init__(self, name: str, title: str, quantities: Callable[[], list[Any]] = list) -> None:
-        self.name, self.title, self._make = name, title, quantities
+    def __init__(self, name: str, title: str, quantities: Callable[[], list[Any]] = list, *modules: str) -> None:
+        self.name, self.title, self._make, self.modules = name, title, quantities, modules
         self._made: list[Any] | None = None
         self._statements: dict[str, Statement] = {}
 

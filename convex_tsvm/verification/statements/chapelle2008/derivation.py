@@ -27,10 +27,10 @@ def derivations() -> tuple[Derivation, ...]:
     steps = derive(s3vm(), "cccp").cited("§4.1", "§4.1", "", "Algorithm 4")
     balance = derive(s3vm(), "balance").cited("eq. 12", "eq. 13")
     dual = derive(svm(squared_hinge(), balance=None), "dual")
-    return annealing("eq. 7", "eq. 8", "eq. 8-9"), continuation(), steps, newton(), balance, dual
+    return annealing(), continuation(), steps, newton(), balance, dual
 
 
-def annealing(*sources: str) -> Derivation:
+def annealing() -> Derivation:
     """The best probabilities of labels, whose mean is given, and the objective that is left."""
     a, d, g, r, size = (Symbol(name) for name in ("a", "d", "g", "r", "|F|"))
     logs = [Symbol("log p̂", r"\log \hat p"), Symbol("log q̂", r"\log \hat q")]
@@ -69,7 +69,7 @@ def annealing(*sources: str) -> Derivation:
         claims=(tangent,),
         gaps=(Gap(T * Sum("i", "F", gap), "claim", shape=T * Sum("i", "F", gap)),),
     )
-    return Derivation.of("Annealing: the probabilities of labels", chain, sources)
+    return Derivation.of("Annealing: the probabilities of labels", chain, ("eq. 7", "eq. 8", "eq. 8-9"))
 
 
 def continuation() -> Derivation:

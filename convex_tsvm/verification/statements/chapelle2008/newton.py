@@ -53,18 +53,16 @@ def curvatures(q: Quantities, beta: Array) -> Array:
     return np.concatenate([2 * q.C * (q.y * o[: q.l] < 1), q.C_star * flat_newton().curvature(o[q.l :])])
 
 
-@PAPER.states(
+PAPER.states(
     "eq. 15",
     r"\text{the toolkit's primal of an expansion}",
     r"\tfrac12\beta^\top K\beta + C\sum_{i=1}^{l}\ell_L(y_i(K_i^\top\beta + b)) +"
     r" C^*\sum_{i=l+1}^{n}\ell_U(K_i^\top\beta + b)",
+    says="The objective with w = Σ β_i φ(x_i), in the kernel of eq. 13.",
+    computed=lambda q: [primal_of(q)[0].value(beta) for beta in primal_of(q)[1]],
     claimed=lambda q: [omega(q, beta) for beta in primal_of(q)[1]],
     faults={"βᵀKβ without its half": lambda q: [omega(q, beta, 1.0) for beta in primal_of(q)[1]]},
 )
-def eq_15(q: Quantities) -> list[float]:
-    """The objective with w = Σ β_i φ(x_i), in the kernel of eq. 13."""
-    primal, points = primal_of(q)
-    return [primal.value(beta) for beta in points]
 
 
 def blocks(q: Quantities, *, sign: float = -1.0, cross: float = 1.0) -> Array:
@@ -137,27 +135,25 @@ def damped(q: Quantities, *, least: bool = True, steps: int = 60) -> tuple[float
     return omega(q, beta), lowest
 
 
-@PAPER.states(
+PAPER.states(
     "Algorithm 6",
     r"\Omega \text{ where the toolkit's steps from } \beta = 0 \text{ end}",
     r"\Omega \text{ where Algorithm 6 ends, written out}",
+    says="Levenberg-Marquardt: a ridge of λ - 1 times K keeps steps downhill.",
     rests_on=("eq. 18",),
     tolerance=1e-5,
+    computed=lambda q: levenberg_marquardt(primal_of(q)[0], np.zeros(q.n), goal=1e-12, max_iter=500).primal,
     claimed=lambda q: damped(q)[0],
     faults={"one step": lambda q: damped(q, steps=1)[0]},
 )
-def algorithm_6(q: Quantities) -> float:
-    """Levenberg-Marquardt: a ridge of λ - 1 times K keeps steps downhill."""
-    primal, _ = primal_of(q)
-    return levenberg_marquardt(primal, np.zeros(q.n), goal=1e-12, max_iter=500).primal
 
-
-@PAPER.states(
+PAPER.states(
     "Algorithm 6, λ",
     r"\min \lambda \text{ on the way}",
     r"1",
-    relation="=",
+    says="λ = 1 is Newton's own step, and λ is never less.",
     rests_on=("Algorithm 6",),
+    computed=lambda q: damped(q)[1],
     claimed=lambda q: 1.0,
     printed=lambda q: damped(q, least=False)[1],
     printed_tex=r"\lambda \leftarrow \min(1, \lambda/2)",
@@ -167,36 +163,27 @@ def algorithm_6(q: Quantities) -> float:
     " step.",
     faults={"2": lambda q: 2.0},
 )
-def damping(q: Quantities) -> float:
-    """λ = 1 is Newton's own step, and λ is never less."""
-    return damped(q)[1]
 
-
-@PAPER.states(
+PAPER.states(
     "Figure 7",
     r"\text{slope of the toolkit's flat loss}",
     r"\text{its differences; 0 in the middle and beyond the margin}",
+    says="The loss is flat, straight and curved by turns, and has no kink.\n\n"
+    "The figure gives no constants; the toolkit's has two parameters for the widths of its plateau and its bends.",
+    computed=lambda q: flat_newton().derivative(np.append(q.t, [0.0, 3.0, -3.0])),
     claimed=lambda q: np.append(flat_newton()(q.t + 1e-6) - flat_newton()(q.t - 1e-6), np.zeros(3)) / 2e-6,
     tolerance=1e-5,
     faults={"nothing": lambda q: np.zeros(len(q.t) + 3)},
 )
-def figure_7(q: Quantities) -> Array:
-    """The loss is flat, straight and curved by turns, and has no kink.
 
-    The figure gives no constants; the toolkit's has two parameters for the widths of its plateau and its bends.
-    """
-    return flat_newton().derivative(np.append(q.t, [0.0, 3.0, -3.0]))
-
-
-@PAPER.states(
+PAPER.states(
     "§4.4, number of steps",
     r"\text{steps of the toolkit for one } C^*",
     r"50",
+    says="The number of Newton steps is a small constant.",
     relation="<=",
     rests_on=("Algorithm 6",),
+    computed=lambda q: levenberg_marquardt(primal_of(q)[0], np.zeros(q.n), goal=1e-8, max_iter=500).n_iter,
     claimed=lambda q: 50,
     faults={"one": lambda q: 1},
 )
-def steps(q: Quantities) -> int:
-    """The number of Newton steps is a small constant."""
-    return levenberg_marquardt(primal_of(q)[0], np.zeros(q.n), goal=1e-8, max_iter=500).n_iter

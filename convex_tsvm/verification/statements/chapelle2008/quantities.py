@@ -15,7 +15,7 @@ from ....instance.step_solution import StepSolution
 from ....kernels import RBF, kernel_factor
 from ....problem import Array, Problem
 from ....solvers import NativeSolver
-from ...few import few_points
+from ...few import SIX, few_points
 from ..concerned import EXACT, has_two_costs, labelled_first, pays_squared_hinge
 
 
@@ -137,8 +137,7 @@ class Quantities:
 
 def problems() -> list[Quantities]:
     """A problem of six points, and one of nine."""
-    X = np.array([[-1.3, 0.2], [1.0, 0.4], [0.6, -0.3], [-0.9, -0.5], [-0.2, 0.3], [1.4, -0.1]])
-    six = Problem(X, [-1, 1, 0, 0, 0, 0], kernel=RBF(0.9), C=2.0, C_unlabeled=0.8, balance=None)
+    six = Problem(SIX, [-1, 1, 0, 0, 0, 0], kernel=RBF(0.9), C=2.0, C_unlabeled=0.8, balance=None)
     X, y = np.random.default_rng(8).normal(size=(9, 2)), np.zeros(9)
     y[:4] = [1, -1, -1, 1]
     return [Quantities(six), Quantities(Problem(X, y, kernel=RBF(1.1), C=1.5, C_unlabeled=1.0, balance=None))]

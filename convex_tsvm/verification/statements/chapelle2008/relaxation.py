@@ -52,19 +52,16 @@ def labelled_alone(q: Quantities) -> float:
     return q.program(q.whole(np.ones(q.u)), np.where(np.arange(q.n) < q.l, q.cost, 0.0))
 
 
-@PAPER.states(
+PAPER.states(
     "§3.4, the bias in the relaxation",
     r"\text{the relaxation where } \Gamma\alpha = 0 \text{ takes the place of } \alpha^\top y = 0",
     r"\text{the SVM of the labelled points}",
+    says="With an identity for the working set's block, every row of Γ α = 0 there is α_i = 0.\n\n"
+    "The text does not say what becomes of Σ α_i y_i = 0 when Γ = yyᵀ is relaxed. Read as what a free bias asks of "
+    "every Γ, it makes the relaxation no bound worth having; the toolkit fixes the bias by the linear balance.",
     rests_on=("eq. 11",),
     tolerance=1e-5,
+    computed=lambda q: free_bias(q),
     claimed=lambda q: labelled_alone(q),
     faults={"half of it": lambda q: labelled_alone(q) / 2},
 )
-def bias_in_the_relaxation(q: Quantities) -> float:
-    """With an identity for the working set's block, every row of Γ α = 0 there is α_i = 0.
-
-    The text does not say what becomes of Σ α_i y_i = 0 when Γ = yyᵀ is relaxed. Read as what a free bias asks of every
-    Γ, it makes the relaxation no bound worth having; the toolkit fixes the bias by the linear balance.
-    """
-    return free_bias(q)

@@ -92,21 +92,17 @@ PAPER.states(
     faults={"doubling": lambda q: np.append(1e-5 * 2.0 ** np.arange(17), 1.0)},
 )
 
-
-@PAPER.states(
+PAPER.states(
     "Algorithm 1, end",
     r"\text{the last } \tilde C / C^* \text{ that the toolkit minimizes with}",
     r"1",
+    says="The last SVMs have the cost that was asked for.\n\n"
+    '"while C̃ < C*" ends the loop as C̃ reaches C*, before anything is minimized with it.',
     rests_on=("Algorithm 1, schedule",),
+    computed=lambda q: float(switching(s3vm(), q.counted, max_pairs=1).history[-1].stage),
     claimed=lambda q: 1.0,
     faults={"2/3": lambda q: 2 / 3},
 )
-def end_of_schedule(q: Quantities) -> float:
-    """The last SVMs have the cost that was asked for.
-
-    "while C̃ < C*" ends the loop as C̃ reaches C*, before anything is minimized with it.
-    """
-    return float(switching(s3vm(), q.counted, max_pairs=1).history[-1].stage)
 
 
 def switching_by_hand(q: Quantities, *, swaps: bool = True) -> float:
@@ -127,20 +123,18 @@ def switching_by_hand(q: Quantities, *, swaps: bool = True) -> float:
     return q.program(y)
 
 
-@PAPER.states(
+PAPER.states(
     "Algorithm 1",
     r"\mathcal J \text{ where the toolkit ends}",
     r"\mathcal J \text{ where Algorithm 1 ends, written out}",
+    says="S³VMlight: SVMs of all points' labels, exchanges of one pair at a time, and a C* that rises.",
     rests_on=("eq. 6", "Algorithm 1, schedule"),
     tolerance=1e-5,
     quantities=lambda: [Quantities(exchanging())],
+    computed=lambda q: q.program(switching(s3vm(), q.counted, max_pairs=1, tol=1e-8).labels),
     claimed=lambda q: switching_by_hand(q),
     faults={"no exchanges": lambda q: switching_by_hand(q, swaps=False)},
 )
-def algorithm_1(q: Quantities) -> float:
-    """S³VMlight: SVMs of all points' labels, exchanges of one pair at a time, and a C* that rises."""
-    found = switching(s3vm(), q.counted, max_pairs=1, tol=1e-8)
-    return q.program(found.labels)
 
 
 def exchanging() -> Problem:

@@ -19,7 +19,7 @@ from ....methods import cccp
 from ....problem import Array, Problem
 from ....solution import Solution
 from ....solvers import NativeSolver
-from ...few import few_points
+from ...few import SIX, few_points
 from ..concerned import EXACT, has_two_costs, labelled_first
 
 #: A decision function: w in the coordinates of the features, and b.
@@ -94,11 +94,6 @@ class Quantities:
         return values[1 : self.L + self.U + 1]
 
     @cached_property
-    def instance(self) -> Instance:
-        """The formulation on the problem."""
-        return self.model.on(self.problem)
-
-    @cached_property
     def theta_t(self) -> Theta:
         """θ^t: the SVM of the labelled points, under the balance."""
         return self.theta_of(cccp(svm(balance="linear"), self.problem, tol=1e-9).step)
@@ -115,7 +110,7 @@ class Quantities:
     @cached_property
     def step(self) -> ConvexStep:
         """The toolkit's convex step, with tangents at θ^t."""
-        return self.instance.step(self.points(self.f(self.theta_t)))
+        return self.model.on(self.problem).step(self.points(self.f(self.theta_t)))
 
     @cached_property
     def theta_next(self) -> Theta:
@@ -174,8 +169,7 @@ class Quantities:
 
 def problems() -> list[Quantities]:
     """A problem of six points, on which derivations are followed, and one of fourteen."""
-    X = np.array([[-1.3, 0.2], [1.0, 0.4], [0.6, -0.3], [-0.9, -0.5], [-0.2, 0.3], [1.4, -0.1]])
-    six = Problem(X, [-1, 1, 1, 0, 0, 0], kernel=RBF(0.9), C=4.0, C_unlabeled=1.5)
+    six = Problem(SIX, [-1, 1, 1, 0, 0, 0], kernel=RBF(0.9), C=4.0, C_unlabeled=1.5)
     rng = np.random.default_rng(3)
     X, y = rng.normal(size=(14, 2)), np.zeros(14)
     X[:7] += 0.8

@@ -27,20 +27,16 @@ def semi_supervised(q: Quantities, function: tuple[Array, float], cost: float) -
     return float(q.half_square(function) + q.C_1 * hinge(q.y * f[: q.l]).sum() + cost * hinge(np.abs(f[q.l :])).sum())
 
 
-@PAPER.states(
+PAPER.states(
     "eq. 1",
     r"\text{the toolkit's objective}",
     r"\tfrac12\|f\|^2_{\mathcal H} + C_1\sum_{i=1}^{l}\ell_1(x_i, y_i; f) + C_2\sum_{i=l+1}^{l+u}\ell_2(x_i; f)",
+    says="The objective of semi-supervised methods; the S3VM has the hinge and the symmetric hinge loss.\n\n"
+    "The norm in eq. 1 is neither squared nor halved; it is in eq. 2, 3, 8 and 9, and here.",
+    computed=lambda q: q.objectives(tsvm("hinge", balance=None)),
     claimed=lambda q: [semi_supervised(q, one, q.C_2) for one in q.functions],
     faults={"C₁ for all points": lambda q: [semi_supervised(q, one, q.C_1) for one in q.functions]},
 )
-def eq_1(q: Quantities) -> list[float]:
-    """The objective of semi-supervised methods; the S3VM has the hinge and the symmetric hinge loss.
-
-    The norm in eq. 1 is neither squared nor halved; it is in eq. 2, 3, 8 and 9, and here.
-    """
-    model = tsvm("hinge", balance=None)
-    return [model.objective(q.problem, q.f(one), q.half_square(one)) for one in q.functions]
 
 
 def enumerated(q: Quantities, cost: float) -> float:
@@ -54,23 +50,20 @@ def enumerated(q: Quantities, cost: float) -> float:
     return min(found)
 
 
-@PAPER.states(
+PAPER.states(
     "eq. 2",
     r"\text{least objective over all labelings}",
     r"\min_{w,b,\eta,\xi\ge0}\ \tfrac12\|w\|^2 + C_1\sum_i\eta_i + C_2\sum_i\xi_i,\quad |f(x_i)| \ge 1 - \xi_i",
+    says="The S3VM with slacks: the toolkit's enumeration of labels against a program for every sign.\n\n"
+    "The sum over unlabelled points begins at l where l + 1 is meant (so in the proof of Proposition 1); as no "
+    "constraint is about ξ_l, it is zero and does no harm.",
     rests_on=("eq. 1",),
     tolerance=1e-5,
     quantities=lambda: PAPER.quantities()[:1],
+    computed=lambda q: brute_force(tsvm("hinge", balance=None), q.problem)[0],
     claimed=lambda q: enumerated(q, q.C_2),
     faults={"C₁ for all points": lambda q: enumerated(q, q.C_1)},
 )
-def eq_2(q: Quantities) -> float:
-    """The S3VM with slacks: the toolkit's enumeration of labels against a program for every sign.
-
-    The sum over unlabelled points begins at l where l + 1 is meant (so in the proof of Proposition 1); as no constraint
-    is about ξ_l, it is zero and does no harm.
-    """
-    return brute_force(tsvm("hinge", balance=None), q.problem)[0]
 
 
 def scatter(q: Quantities, w: Array, power: int = 2) -> float:
@@ -81,10 +74,13 @@ def scatter(q: Quantities, w: Array, power: int = 2) -> float:
     return abs(float(f[y > 0].mean() - f[y < 0].mean())) ** power / within
 
 
-@PAPER.states(
+PAPER.states(
     "§2.2, LDA criterion",
     r"\mathcal J(2w) / \mathcal J(w)",
     r"1 \text{ for } \mathcal J(w) = \frac{\|\hat m_{-1} - \hat m_1\|^2}{\sum_i s_i}",
+    says="A ratio of spreads does not depend on the length of w.\n\n"
+    "The spread within classes has a small ridge here, as a class of a single point has none.",
+    computed=lambda q: [scatter(q, 2 * w) / scatter(q, w) for w, _ in q.functions],
     claimed=lambda q: np.ones(len(q.functions)),
     printed=lambda q: [scatter(q, 2 * w, 1) / scatter(q, w, 1) for w, _ in q.functions],
     printed_tex=r"\mathcal J(w) = \frac{\|\hat m_{-1} - \hat m_1\|}{s_{-1} + s_1}",
@@ -93,12 +89,6 @@ def scatter(q: Quantities, w: Array, power: int = 2) -> float:
     " has no maximum.",
     faults={"a cube": lambda q: [scatter(q, 2 * w, 3) / scatter(q, w, 3) for w, _ in q.functions]},
 )
-def lda(q: Quantities) -> list[float]:
-    """A ratio of spreads does not depend on the length of w.
-
-    The spread within classes has a small ridge here, as a class of a single point has none.
-    """
-    return [scatter(q, 2 * w) / scatter(q, w) for w, _ in q.functions]
 
 
 def least_slacks(q: Quantities, f: Array, number: int, over_classes: bool = True) -> Array:
@@ -119,25 +109,22 @@ def objective(q: Quantities, function: tuple[Array, float], over_classes: bool =
     return float(q.half_square(function) + paid + q.C_3 * spread)
 
 
-@PAPER.states(
+PAPER.states(
     "eq. 3",
     r"\text{the toolkit's objective before relaxation}",
     r"\tfrac12\|w\|^2 + C_1\sum\eta_i + C_2\sum\xi_i + C_3\sum(\zeta_{1,i} + \zeta_{0,i}),\quad"
     r" \tfrac1u\sum d_i = 2r - 1",
+    says="Every class stays within ε of its mean output, or pays.\n\n"
+    "By the balance 2r - 1 is the share of the negative class, whose d_i are 1: r is no share of a class. The label "
+    "d_i, whose class mean counts, and the sign of f(x_i) in |f(x_i)| >= 1 - ξ_i are not tied to each other in the "
+    "paper; here both are the label.",
     rests_on=("eq. 2", "eq. 4", "eq. 5", "eq. 6", "eq. 7"),
+    computed=lambda q: [
+        unrelaxed_objective(q.problem, q.f(one), q.labels, q.half_square(one), q.epsilon, q.C_3) for one in q.functions
+    ],
     claimed=lambda q: [objective(q, one) for one in q.functions],
     faults={"means over all points": lambda q: [objective(q, one, False) for one in q.functions]},
 )
-def eq_3(q: Quantities) -> list[float]:
-    """Every class stays within ε of its mean output, or pays.
-
-    By the balance 2r - 1 is the share of the negative class, whose d_i are 1: r is no share of a class. The label d_i,
-    whose class mean counts, and the sign of f(x_i) in |f(x_i)| >= 1 - ξ_i are not tied to each other in the paper; here
-    both are the label.
-    """
-    return [
-        unrelaxed_objective(q.problem, q.f(one), q.labels, q.half_square(one), q.epsilon, q.C_3) for one in q.functions
-    ]
 
 
 def slack_statement(number: int, who: str, sign: float) -> None:
@@ -204,7 +191,7 @@ PAPER.states(
     r" \zeta_i",
     says="The relaxed machine: outputs with a margin, and not too far out; clipped at δ, as Algorithm 1 has it.",
     rests_on=("Proposition 1",),
-    computed=lambda q: [q.model.objective(q.problem, q.f(one), q.half_square(one)) for one in q.functions],
+    computed=lambda q: q.objectives(q.model),
     claimed=lambda q: [relaxed(q, one) for one in q.functions],
     faults={"2|f| <= ε + ζ, as in Proposition 1": lambda q: [relaxed(q, one, factor=2.0) for one in q.functions]},
 )

@@ -8,12 +8,11 @@ import cvxpy as cp
 import numpy as np
 
 from ....formulations import Formulation, compact_margin, compactness_weights
-from ....instance.convex_step import ConvexStep
 from ....kernels import RBF, kernel_factor
 from ....losses import PLQ, relaxed_compact_hinge, relaxed_compact_symmetric_hinge
 from ....problem import Array, Problem
 from ....solvers import NativeSolver
-from ...few import few_points
+from ...few import SIX, few_points
 from ..concerned import has_two_costs, labelled_first
 
 
@@ -78,20 +77,20 @@ class Quantities:
         weights = compactness_weights(self.problem, self.C_3)
         return compact_margin(self.epsilon, *weights, s=self.delta, balance=None)
 
+    def objectives(self, model: Formulation) -> list[float]:
+        """The toolkit's objective of a formulation at the functions."""
+        return [model.objective(self.problem, self.f(one), self.half_square(one)) for one in self.functions]
+
     @cached_property
     def outputs(self) -> Array:
         """Outputs at which tangents are taken."""
         return self.f(self.functions[1])
 
     @cached_property
-    def step(self) -> ConvexStep:
-        """The toolkit's convex step there."""
-        return self.model.on(self.problem).step(self.outputs)
-
-    @cached_property
     def step_value(self) -> float:
         """Its least value, with H₁(f) + H₁(-f) as convex part of the unlabelled points' loss, as the paper has it."""
-        found = NativeSolver(self.problem, tol=1e-10, max_iter=10**6).solve(self.step)
+        step = self.model.on(self.problem).step(self.outputs)
+        found = NativeSolver(self.problem, tol=1e-10, max_iter=10**6).solve(step)
         constant = 2 - float(self.model.unlabeled.split()[0](0.0))  # type: ignore[union-attr]
         return found.primal + self.u * self.C_2 * constant
 
@@ -120,8 +119,7 @@ class Quantities:
 
 def problems() -> list[Quantities]:
     """A problem of six points, and one of twelve."""
-    X = np.array([[-1.3, 0.2], [1.0, 0.4], [0.6, -0.3], [-0.9, -0.5], [-0.2, 0.3], [1.4, -0.1]])
-    six = Problem(X, [-1, 1, 0, 0, 0, 0], kernel=RBF(0.9), C=4.0, C_unlabeled=1.5, balance=None)
+    six = Problem(SIX, [-1, 1, 0, 0, 0, 0], kernel=RBF(0.9), C=4.0, C_unlabeled=1.5, balance=None)
     X, y = np.random.default_rng(4).normal(size=(12, 2)), np.zeros(12)
     y[:5] = [1, -1, 1, -1, -1]
     twelve = Problem(X, y, kernel=RBF(1.2), C=2.0, C_unlabeled=0.7, balance=None)

@@ -30,33 +30,26 @@ def lemma_2(q: Quantities) -> float:
     return found.estimate - 4 * found.error
 
 
-@PAPER.states(
+PAPER.states(
     "Lemma 3",
     r"\text{the toolkit's bound of } R_{l+u}(\mathcal F_{D,C_3})",
     r"\min_{\alpha\ge0}\ \tfrac{1}{l+u}\sum_i x_i^\top K_\alpha x_i + \tfrac{l+u}{lu} D\sum_i\alpha_i,\quad"
     r" K_\alpha = \left(\sum_i\alpha_i (I + C_3 z_i z_i^\top)\right)^{-1}",
+    says="The machine's class ½ ‖w‖² + (C₃/2)(w·z_i)² <= D has a smaller bound, the least over α.\n\n"
+    "The paper has C₃ |f| beyond ε in eq. 8, and C₃ f² in this class.",
     rests_on=("Lemma 2",),
     tolerance=2e-3,
+    computed=lambda q: rademacher_complexity(q.problem, RADIUS, q.C_3, n_draws=2).bound,
     claimed=lambda q: least_over_alpha(q),
     printed=lambda q: 0.0,
-    printed_tex=(
-        r"\min_{\alpha\ge0}\ \tfrac{1}{l+u}\sum_i x_i K_\alpha x_i + \tfrac{lu}{(m+u)^2}\,D\sum_i\alpha_i,\quad"
-        r" K_\alpha = \sum_i\alpha_i I + C_3\sum_i\alpha_i z_i^\top"
-    ),
-    corrected_tex=(
-        r"\min_{\alpha\ge0}\ \tfrac{1}{l+u}\sum_i x_i^\top K_\alpha x_i + \tfrac{l+u}{lu}\,D\sum_i\alpha_i,\quad"
-        r" K_\alpha = \Big(\sum_i\alpha_i I + C_3\sum_i\alpha_i z_i z_i^\top\Big)^{-1}"
-    ),
+    printed_tex=r"\min_{\alpha\ge0}\ \tfrac{1}{l+u}\sum_i x_i K_\alpha x_i + \tfrac{lu}{(m+u)^2}\,D\sum_i\alpha_i,\quad"
+    r" K_\alpha = \sum_i\alpha_i I + C_3\sum_i\alpha_i z_i^\top",
+    corrected_tex=r"\min_{\alpha\ge0}\ \tfrac{1}{l+u}\sum_i x_i^\top K_\alpha x_i + \tfrac{l+u}{lu}\,D\sum_i\alpha_i,"
+    r"\quad K_\alpha = \Big(\sum_i\alpha_i I + C_3\sum_i\alpha_i z_i z_i^\top\Big)^{-1}",
     misprint="K_{α,C₃} is the inverse of what is printed, with z_i z_iᵀ, and the factor of D Σ α is (l+u)/(lu), not"
     " lu/(m+u)²: as printed the value at α = 0 is 0.",
     faults={"without C₃": lambda q: least_over_alpha(q, compact=False)},
 )
-def lemma_3(q: Quantities) -> float:
-    """The machine's class ½ ‖w‖² + (C₃/2)(w·z_i)² <= D has a smaller bound, the least over α.
-
-    The paper has C₃ |f| beyond ε in eq. 8, and C₃ f² in this class.
-    """
-    return rademacher_complexity(q.problem, RADIUS, q.C_3, n_draws=2).bound
 
 
 def least_over_alpha(q: Quantities, *, compact: bool = True) -> float:

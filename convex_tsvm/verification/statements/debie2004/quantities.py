@@ -15,7 +15,7 @@ from ....kernels import RBF, kernel_factor
 from ....modeling.label_matrix import ReducedSDP
 from ....problem import Array, Problem
 from ....solvers import NativeSolver
-from ...few import few_points
+from ...few import SIX, few_points
 from ..concerned import EXACT, labelled_first
 
 
@@ -127,8 +127,7 @@ def smallest(matrix: Array) -> float:
 
 def problems() -> list[Quantities]:
     """A problem of six points, three of them labelled, and one of eight."""
-    X = np.array([[-1.3, 0.2], [1.0, 0.4], [0.6, -0.3], [-0.9, -0.5], [-0.2, 0.3], [1.4, -0.1]])
-    six = Problem(X, [-1, 1, 1, 0, 0, 0], kernel=RBF(0.9), C=2.0, C_unlabeled=2.0, balance=None)
+    six = Problem(SIX, [-1, 1, 1, 0, 0, 0], kernel=RBF(0.9), C=2.0, C_unlabeled=2.0, balance=None)
     X = np.random.default_rng(5).normal(size=(8, 2))
     eight = Problem(X, [1, 1, -1, -1, 0, 0, 0, 0], kernel=RBF(0.7), C=0.8, C_unlabeled=0.8, balance=None)
     return [Quantities(six), Quantities(eight)]

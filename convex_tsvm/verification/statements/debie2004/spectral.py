@@ -65,21 +65,19 @@ def highest(matrix: Array) -> float:
     return float(v @ matrix @ v)
 
 
-@PAPER.states(
+PAPER.states(
     "Proposition 4.1",
     r"\text{dominant eigenvalues of } L'D^{-1/2}KD^{-1/2}L",
     r"\text{stationary values of } v'D^{-1/2}KD^{-1/2}v,\ v'v = 1,\ v \text{ equal on known points of a class}",
+    says="The best vectors that are constant on the known points of a class come from a smaller eigenvalue "
+    "problem.\n\n"
+    "The right side never forms L: it restricts the quadratic form to the null space of the differences that the "
+    "constraint sets to zero.",
     rests_on=("eq. 11",),
+    computed=lambda q: spectral_subspace(q.K, q.problem.y, 2)[1],
     claimed=lambda q: constrained_values(q),
     faults={"without the constraint": lambda q: np.linalg.eigvalsh(normalized(q))[::-1][:2]},
 )
-def proposition_4_1(q: Quantities) -> Array:
-    """The best vectors that are constant on the known points of a class come from a smaller eigenvalue problem.
-
-    The right side never forms L: it restricts the quadratic form to the null space of the differences that the
-    constraint sets to zero.
-    """
-    return spectral_subspace(q.K, q.problem.y, 2)[1]
 
 
 def constrained_values(q: Quantities) -> Array:
@@ -90,20 +88,16 @@ def constrained_values(q: Quantities) -> Array:
     return np.asarray(np.linalg.eigvalsh(basis.T @ normalized(q) @ basis)[::-1][:2], dtype=float)
 
 
-@PAPER.states(
+PAPER.states(
     "§4.1, order",
     r"\lambda_1, \lambda_2, \dots \text{ of the dominant eigenvectors}",
     r"\lambda_i \ge \lambda_j \text{ for } i < j",
+    says="The dominant eigenvectors come first.\n\n"
+    '"λ_i >= λ_j for i > j" numbers them the other way round; §4.2 then takes those with the largest eigenvalues.',
+    computed=lambda q: spectral_subspace(q.K, q.problem.y, 2)[1],
     claimed=lambda q: np.sort(constrained_values(q))[::-1],
     faults={"rising": lambda q: np.sort(constrained_values(q))},
 )
-def order(q: Quantities) -> Array:
-    """The dominant eigenvectors come first.
-
-    "λ_i >= λ_j for i > j" numbers them the other way round; §4.2 then takes those with the largest eigenvalues.
-    """
-    return spectral_subspace(q.K, q.problem.y, 2)[1]
-
 
 PAPER.states(
     "§4.2, centring",

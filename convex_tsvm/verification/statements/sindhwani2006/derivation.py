@@ -9,7 +9,7 @@ from ...dual import w, x
 from ...lemmas import Lemma
 from ...steps import Chain, Gap, Line, Setting
 from ...symbols import Dot, Formula, Square, Sum, Symbol, total
-from ..chapelle2008.derivation import annealing
+from .. import paper
 from ..statement import without
 from . import PAPER
 
@@ -19,7 +19,8 @@ c, Y, lam = Symbol("c"), Symbol("Y"), Symbol("λ", r"\lambda")
 
 def derivations() -> tuple[Derivation, ...]:
     """Least squares on the active set, a step of conjugate gradients, and annealing."""
-    return newton_point(), conjugate_gradients(), annealing("eq. 1.6", "eq. 1.7", "eq. 1.9")
+    annealing = paper("chapelle2008").derivations[0].cited("eq. 1.6", "eq. 1.7", "eq. 1.9")
+    return newton_point(), conjugate_gradients(), annealing
 
 
 def newton_point() -> Derivation:
