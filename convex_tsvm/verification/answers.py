@@ -22,11 +22,6 @@ from .symbols import Applied, Dot, Formula, Number, Point, Product, Quotient, Sq
 class Grade:
     """What there is to say of an answer.
 
-    Attributes
-    ----------
-    right : bool
-    reason : str
-
     Examples
     --------
     >>> grade = ct.derive(ct.formulations.svm(), "dual").grade(1, lambda q: 2.0)

@@ -35,21 +35,11 @@ from ..validation import finite, integer
 
 @dataclass(frozen=True)
 class Complexity:
-    """Transductive Rademacher complexity of a class of linear functions without bias.
+    """Transductive Rademacher complexity of a class of linear functions without bias."""
 
-    Attributes
-    ----------
-    bound : float
-        Upper bound: dai2010 Lemma 2 (C₃ = 0) or Lemma 3.
-    estimate : float
-        Mean over random signs.
-    error : float
-        Standard error of that mean.
-    """
-
-    bound: float
-    estimate: float
-    error: float
+    bound: float  # dai2010 Lemma 2 (C₃ = 0) or Lemma 3
+    estimate: float  # the mean over random signs
+    error: float  # its standard error
 
     def __str__(self) -> str:
         return f"at most {self.bound:.4g}; {self.estimate:.4g} ± {self.error:.2g} by random signs"
@@ -57,24 +47,12 @@ class Complexity:
 
 @dataclass(frozen=True)
 class ErrorBound:
-    """The terms of dai2010 Corollary 4, which add up to a bound of the error on the unlabelled points.
+    """The terms of dai2010 Corollary 4, which add up to a bound of the error on the unlabelled points."""
 
-    Attributes
-    ----------
-    margin_error : float
-        Mean over the labelled points of max(0, 1 - y f / γ), each at most 1.
-    complexity : float
-        R / γ, with the bound of R.
-    slack : float
-        c₀ Q √min(l, u), c₀ = √(32 ln(4e) / 3), Q = 1/l + 1/u.
-    confidence : float
-        √(S Q ln(1/δ) / 2).
-    """
-
-    margin_error: float
-    complexity: float
-    slack: float
-    confidence: float
+    margin_error: float  # mean over the labelled points of max(0, 1 - y f / γ), each at most 1
+    complexity: float  # R / γ, with the bound of R
+    slack: float  # c₀ Q √min(l, u), c₀ = √(32 ln(4e) / 3), Q = 1/l + 1/u
+    confidence: float  # √(S Q ln(1/δ) / 2)
 
     @property
     def value(self) -> float:
@@ -100,12 +78,7 @@ def rademacher_complexity(
     problem : Problem
         Some hundred points.
     D : float > 0
-        ½ ‖w‖² <= D, or ½ ‖w‖² + (C₃/2) f(x_i)² <= D for every point.
-    C_compact : float >= 0, default 0.0
-        C₃; 0 is the S3VM's class.
-    n_draws : int >= 2, default 100
-        Of signs, for the estimate.
-    random_state : int, default 0
+        ½ ‖w‖² <= D, or ½ ‖w‖² + (C₃/2) f(x_i)² <= D for every point; ``C_compact`` is C₃, and 0 the S3VM's class.
 
     Raises
     ------
@@ -199,7 +172,7 @@ def _residuals(Z: Array, sums: Array, C_compact: float) -> Array:
 
 
 def _least_energy(Z: Array, C_compact: float) -> float:
-    """Least Σ_k z_kᵀ (I + C₃ Σ_i μ_i z_i z_iᵀ)⁻¹ z_k over μ >= 0, Σ μ = 1, from above.
+    """Least Σ_k z_kᵀ (I + C₃ Σ_i μ_i z_i z_iᵀ)⁻¹ z_k over μ >= 0, Σ μ = 1, from above; any μ gives a bound.
 
     By the multiplicative algorithm of optimal designs: μ_i goes with the root of its share in the value, which never
     raises it (Yu 2010).
@@ -211,7 +184,7 @@ def _least_energy(Z: Array, C_compact: float) -> float:
 
 
 def _descend(Z: Array, C_compact: float, accuracy: float = 1e-3, max_iter: int = 2000) -> float:
-    """The minimum over μ to a relative accuracy; any μ gives a bound."""
+    """The minimum over μ to a relative accuracy."""
     mu = np.full(len(Z), 1 / len(Z))
     value = np.inf
     for _ in range(max_iter):

@@ -23,12 +23,6 @@ from .symbols import Symbol
 class ProvenDerivation:
     """What proving every step has found.
 
-    Attributes
-    ----------
-    steps : tuple of Proof
-        For each step whether it is ``proven``; ``how``: "exact", "identity", "inequality" or "numbers"; and ``detail``.
-    seconds : float
-
     Examples
     --------
     >>> report = ct.derive(ct.formulations.svm(), "dual").prove()
@@ -37,7 +31,7 @@ class ProvenDerivation:
     """
 
     title: str
-    steps: tuple[Proof, ...]
+    steps: tuple[Proof, ...]  # for each step whether it is ``proven``, ``how``, and the ``detail``
     seconds: float
 
     @property
@@ -61,16 +55,6 @@ class ProvenDerivation:
 class Derivation:
     """Lines that follow from a formulation, and the lemma that leads to each.
 
-    Attributes
-    ----------
-    title : str
-    first : Line
-        Where it begins.
-    steps : tuple of Step
-        Each with its ``lemma``, ``why`` it applies, and the line ``after`` it.
-    functions : dict
-        The losses, their parts and conjugates, by the names that lines have for them.
-
     Examples
     --------
     >>> derivation = ct.derive(ct.formulations.svm(), "dual")
@@ -83,9 +67,9 @@ class Derivation:
     relations: ClassVar[Mapping[str, str]] = {"=": "=", ">=": r"\ge", "<=": r"\le", "~": r"\sim"}
 
     title: str
-    first: Line
-    steps: tuple[Step, ...]
-    functions: Functions
+    first: Line  # where it begins
+    steps: tuple[Step, ...]  # each with its ``lemma``, ``why`` it applies, and the line ``after`` it
+    functions: Functions  # the losses, their parts and conjugates, by the names that lines have for them
     setting: Setting
 
     @classmethod
@@ -181,13 +165,7 @@ class Derivation:
 
     def latex(self) -> str:
         """The derivation as LaTeX: paragraphs and displayed formulas, without a preamble."""
-        parts = [
-            as_text(self.legend),
-            *(rf"\[ {one} \]" for one in (*self.functions_in_latex(), self.first.show(True))),
-        ]
-        for head, why, formula in self.shown():
-            parts += [rf"\textbf{{{as_text(head)}.}} {as_text(why)}", rf"\[ {formula} \]"]
-        return "\n\n".join(parts)
+        return "\n\n".join(self._laid_out(as_text, r"\textbf{{{}.}} {}", r"\[ {} \]", "{}"))
 
     def shown(self) -> list[tuple[str, str, str]]:
         """For each step its number and lemma, why it applies, and its line in LaTeX."""
@@ -202,19 +180,22 @@ class Derivation:
 
     def _repr_markdown_(self) -> str:
         """The derivation for notebooks."""
-        parts = [f"### {self.title}", self.legend]
-        parts += [f"$$ {one} $$" for one in (*self.functions_in_latex(), self.first.show(True))]
-        for head, why, formula in self.shown():
-            parts += [f"**{head}.** {why}", f"$$ {formula} $$"]
-        return "\n\n".join(parts)
+        return "\n\n".join([f"### {self.title}", *self._laid_out(str, "**{}.** {}", "$$ {} $$", "{}")])
 
     def html(self) -> str:
         """The derivation as HTML, with formulas for MathJax."""
-        rows = [f"<p>{escape(self.legend)}</p>"]
-        rows += [rf"<p>\[ {escape(one)} \]</p>" for one in (*self.functions_in_latex(), self.first.show(True))]
-        for head, why, formula in self.shown():
-            rows.append(rf"<p><b>{escape(head)}.</b> {escape(why)}</p><p>\[ {escape(formula)} \]</p>")
+        rows = self._laid_out(escape, "<p><b>{}.</b> {}</p>", r"<p>\[ {} \]</p>", "<p>{}</p>", escape)
         return f"<section><h3>{escape(self.title)}</h3>{''.join(rows)}</section>"
+
+    def _laid_out(
+        self, words: Callable[[str], str], step: str, formula: str, text: str, tex: Callable[[str], str] = str
+    ) -> list[str]:
+        """The legend, the formulas of functions and of the first line, and each step's words and formula."""
+        parts = [text.format(words(self.legend))]
+        parts += [formula.format(tex(one)) for one in (*self.functions_in_latex(), self.first.show(True))]
+        for head, why, shown in self.shown():
+            parts += [step.format(words(head), words(why)), formula.format(tex(shown))]
+        return parts
 
     def cells(self, made: str, *, exercise: bool = False) -> list[dict[str, Any]]:
         """The cells of a notebook: a step each, and after it its formula as code, or, in an ``exercise``, a blank.

@@ -6,6 +6,9 @@ import numpy as np
 
 from ..problem import Problem
 
+#: Points that derivations are followed on.
+SIX = np.array([[-1.3, 0.2], [1.0, 0.4], [0.6, -0.3], [-0.9, -0.5], [-0.2, 0.3], [1.4, -0.1]])
+
 
 def few_points(problem: Problem, count: int = 16) -> Problem:
     """Keep the first ``count // 4`` labelled points of each class, and the first unlabelled ones up to ``count``.

@@ -18,53 +18,26 @@ def regularizer_checks(regularizer: Regularizer, n_features: int) -> Iterator[Ch
         return
     rng = np.random.default_rng(0)
     sizes = np.geomspace(0.3, 10, 6)[:, None]
-    solved_tol = 1e-5  # relative, where a conic solver's value is compared
     slopes = [regularizer.into_domain(v) for v in sizes * rng.normal(size=(len(sizes), n_features))]
     reached = [_supremum(regularizer, v) for v in slopes]
-    yield _values(regularizer, [w for _, w in reached])
-    conjugates = np.array([regularizer.conjugate(v) for v in slopes])
-    yield Check(
-        "regularizer_conjugate",
-        "the regularizer's conjugate is the largest value of v·w - R(w), found by CVXPY",
-        "Fenchel",
-        _apart(conjugates, np.array([value for value, _ in reached])),
-        solved_tol,
-    )
-    written = np.array([_written_conjugate(regularizer, v) for v in slopes])
-    yield Check(
-        "regularizer_dual",
-        "the conjugate as a CVXPY expression has the same values",
-        "",
-        _apart(written, conjugates),
-        solved_tol,
-    )
-    found = [(v, regularizer.weights(v), conjugate) for v, conjugate in zip(slopes, conjugates, strict=True)]
-    gaps = np.array([regularizer.value(w) + conjugate - v @ w for v, w, conjugate in found if w is not None])
-    scale = np.array([1 + abs(conjugate) for _, w, conjugate in found if w is not None])
-    yield Check(
-        "regularizer_weights",
-        "R(w) + R*(v) = v·w at the weights that belong to v" if len(gaps) else "v does not determine the weights",
-        "Fenchel-Young",
-        float(np.abs(gaps / scale).max(initial=0.0)),
-        1e-8,
-    )
-
-
-def _values(regularizer: Regularizer, weights: list[Array]) -> Check:
-    """R(w) as a number and as an expression."""
     # What a solver found may be outside the domain of R by its tolerance, where the value is infinite.
-    weights = [w for w in weights if np.isfinite(regularizer.value(w))] or [np.zeros(len(weights[0]))]
-    written = []
-    for w in weights:
-        objective, constraints = regularizer.expression(cp, cp.Constant(w))
-        written.append(float(cp.Problem(cp.Minimize(objective), constraints).solve(solver="CLARABEL")))
-    return Check(
-        "regularizer_value",
-        "the regularizer's value is that of its CVXPY expression",
-        "",
-        _apart(np.array(written), np.array([regularizer.value(w) for w in weights])),
-        1e-5,
-    )
+    weights = [w for _, w in reached if np.isfinite(regularizer.value(w))] or [np.zeros(n_features)]
+    values = [regularizer.value(w) for w in weights]
+    written = [_least(*regularizer.expression(cp, cp.Constant(w))) for w in weights]
+    conjugates = [regularizer.conjugate(v) for v in slopes]
+    dual = [_least(*regularizer.conjugate_expression(cp, cp.Constant(v))) for v in slopes]
+    largest = "the regularizer's conjugate is the largest value of v·w - R(w), found by CVXPY"
+    for name, says, source, found, others in (
+        ("value", "the regularizer's value is that of its CVXPY expression", "", written, values),
+        ("conjugate", largest, "Fenchel", conjugates, [value for value, _ in reached]),
+        ("dual", "the conjugate as a CVXPY expression has the same values", "", dual, conjugates),
+    ):
+        # A conic solver's value is compared.
+        yield Check(f"regularizer_{name}", says, source, _apart(np.array(found), np.array(others)), 1e-5)
+    triples = [(v, regularizer.weights(v), conjugate) for v, conjugate in zip(slopes, conjugates, strict=True)]
+    gaps = [(regularizer.value(w) + c - v @ w) / (1 + abs(c)) for v, w, c in triples if w is not None]
+    says = "R(w) + R*(v) = v·w at the weights that belong to v" if gaps else "v does not determine the weights"
+    yield Check("regularizer_weights", says, "Fenchel-Young", float(np.abs(gaps).max(initial=0.0)), 1e-8)
 
 
 def _supremum(regularizer: Regularizer, v: Array) -> tuple[float, Array]:
@@ -75,9 +48,8 @@ def _supremum(regularizer: Regularizer, v: Array) -> tuple[float, Array]:
     return float(value), np.zeros(len(v)) if w.value is None else np.asarray(w.value)
 
 
-def _written_conjugate(regularizer: Regularizer, v: Array) -> float:
-    """R*(v) by its expression, which may have variables of its own."""
-    objective, constraints = regularizer.conjugate_expression(cp, cp.Constant(v))
+def _least(objective: cp.Expression, constraints: list[cp.Constraint]) -> float:
+    """The value of an expression, which may have variables of its own."""
     return float(cp.Problem(cp.Minimize(objective), constraints).solve(solver="CLARABEL"))
 
 

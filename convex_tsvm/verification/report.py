@@ -13,20 +13,6 @@ from typing import Any
 class Check:
     """One claim with the figure that decides it.
 
-    Attributes
-    ----------
-    name : str
-        Short name, stable for programs.
-    claim : str
-        What is claimed, as a sentence.
-    source : str
-        Paper and equation.
-    value : float
-        By how much the claim fails; zero would be exact.
-    tolerance : float
-    detail : str
-        Figures behind the value.
-
     Examples
     --------
     >>> check = ct.papers.Check("half", "2 · ½ = 1", "arithmetic", value=abs(2 * 0.5 - 1), tolerance=1e-12)
@@ -34,12 +20,12 @@ class Check:
     True
     """
 
-    name: str
-    claim: str
-    source: str
-    value: float
+    name: str  # short, stable for programs
+    claim: str  # as a sentence
+    source: str  # paper and equation
+    value: float  # by how much the claim fails; zero would be exact
     tolerance: float
-    detail: str = ""
+    detail: str = ""  # figures behind the value
 
     @property
     def passed(self) -> bool:
@@ -50,11 +36,6 @@ class Check:
 @dataclass(frozen=True)
 class Report:
     """All checks of a formulation on a problem.
-
-    Attributes
-    ----------
-    title : str
-    checks : tuple of Check
 
     Examples
     --------
@@ -98,13 +79,8 @@ class Report:
         rows = []
         for check in self.checks:
             figures = (_power_of_ten(check.value), _power_of_ten(check.tolerance))
-            words = (
-                plain(check.claim),
-                plain(check.source),
-                *figures,
-                "holds" if check.passed else r"\textbf{fails}",
-            )
-            rows.append(" & ".join(words))
+            verdict = "holds" if check.passed else r"\textbf{fails}"
+            rows.append(" & ".join((plain(check.claim), plain(check.source), *figures, verdict)))
         head = " & ".join(("claim", "source", "off by", "allowed", ""))
         body = " \\\\\n".join(rows)
         return f"\\begin{{tabular}}{{p{{7cm}}p{{4cm}}lll}}\n{head} \\\\ \\hline\n{body}\n\\end{{tabular}}"

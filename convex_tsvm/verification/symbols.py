@@ -34,30 +34,18 @@ class Vector(tuple[Any, ...]):
 
 @dataclass
 class Point:
-    """Where formulas are evaluated: a value for every symbol, drawn when it is first asked for.
-
-    Parameters
-    ----------
-    sets : mapping of str to sequence of int
-        Members of the sets that sums run over.
-    dimension : int
-        Of vectors.
-    draw : callable, optional
-        ``draw()`` is a number; by default a random integer of ``bits`` bits.
-    defined : mapping
-        Names of symbols, or a name with its indices, to a pair of indices and the formula that they stand for.
-    functions : mapping
-        Names of functions to callables of a point and an argument; others are free symbols, one for every argument.
-    """
+    """Where formulas are evaluated: a value for every symbol, drawn when it is first asked for."""
 
     #: Numbers of a proof are integers of so many bits: a polynomial of degree d that is not zero is zero at random ones
     #: with probability at most d / 2^bits (Schwartz and Zippel).
     bits: ClassVar[int] = 120
 
-    sets: Mapping[str, Sequence[int]] = field(default_factory=dict)
-    dimension: int = 2
-    draw: Callable[[], Any] = field(default_factory=lambda: numbers(0))
+    sets: Mapping[str, Sequence[int]] = field(default_factory=dict)  # members of the sets that sums run over
+    dimension: int = 2  # of vectors
+    draw: Callable[[], Any] = field(default_factory=lambda: numbers(0))  # makes a number
+    # Names of symbols, or a name with its indices, to a pair of indices and the formula that they stand for.
     defined: Mapping[Any, tuple[tuple[str, ...], Formula]] = field(default_factory=dict)
+    # Functions by names, of a point and an argument; others are free symbols, one for every argument.
     functions: Mapping[str, Callable[[Point, Any], Any]] = field(default_factory=dict)
     values: dict[Any, Any] = field(default_factory=dict)
     index: dict[str, int] = field(default_factory=dict)

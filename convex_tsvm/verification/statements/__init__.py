@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 from ...validation import one_of
 from ..answers import Grade
 from .grading import grade
@@ -33,10 +35,10 @@ def paper(name: str) -> Paper:
     >>> ct.papers.paper("collobert2006")[8].run().verdict
     'holds'
     """
-    from importlib import import_module
-
     made = import_module(f".{one_of('paper', name, PAPERS)}", __name__).PAPER
     assert isinstance(made, Paper)
+    for module in made.modules:
+        import_module(f".{name}.{module}", __name__)
     return made
 
 

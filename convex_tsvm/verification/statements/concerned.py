@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ...formulations import Formulation
 from ...losses import PLQ
 from ...problem import Problem
+
+#: The solver that CVXPY calls, and its tolerances.
+EXACT: dict[str, Any] = {"solver": "CLARABEL", "tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10}
 
 
 def pays_squared_hinge(formulation: Formulation) -> bool:

@@ -59,59 +59,33 @@ class Lesson:
 
 
 #: The lessons, in their order.
-LESSONS = (
-    Lesson(
-        1,
+_SHEETS: tuple[tuple[Any, ...], ...] = (
+    (
         "What points without labels tell",
-        (
-            ("chapelle2008", "eq. 2"),
-            ("chapelle2008", "eq. 1"),
-            ("chapelle2008", "eq. 3"),
-            ("chapelle2008", "eq. 5"),
-            ("chapelle2008", "Figure 2"),
-            ("collobert2006", "eq. 1"),
-            ("collobert2006", "eq. 4"),
-        ),
+        ("chapelle2008", "eq. 2", "eq. 1", "eq. 3", "eq. 5", "Figure 2"),
+        ("collobert2006", "eq. 1", "eq. 4"),
     ),
-    Lesson(
-        2,
+    (
         "Losses and their two parts",
-        (
-            ("collobert2006", "eq. 8"),
-            ("collobert2006", "Figure 2"),
-            ("collobert2006", "eq. 2"),
-            ("collobert2006", "Figure 1"),
-            ("collobert2006", "eq. 3"),
-            ("chapelle2008", "Figure 5"),
-            ("sindhwani2006", "Figure 1.1"),
-        ),
+        ("collobert2006", "eq. 8", "Figure 2", "Figure 1"),
+        ("chapelle2008", "Figure 5"),
+        ("sindhwani2006", "Figure 1.1"),
     ),
-    Lesson(
-        3,
+    (
         "The concave-convex procedure",
-        (
-            ("collobert2006", "eq. 9"),
-            ("collobert2006", "eq. 11"),
-            ("collobert2006", "eq. 7"),
-            ("collobert2006", "eq. 6"),
-            ("collobert2006", "eq. 5"),
-            ("collobert2006", "Appendix A, β"),
-            ("chapelle2008", "§4.1, effective loss"),
-        ),
+        ("collobert2006", "eq. 11", "Appendix A, β"),
+        ("chapelle2008", "§4.1, effective loss"),
+        ("collobert2006", 0),
     ),
-    Lesson(4, "The dual of a step", (("collobert2006", 0), ("collobert2006", 1))),
-    Lesson(
-        5,
-        "Annealing, and Newton's method in the primal",
-        (("chapelle2008", 0), ("chapelle2008", 1), ("chapelle2008", 3)),
-    ),
-    Lesson(
-        6,
-        "A hundred thousand points: least squares on active sets",
-        (("sindhwani2006", 0), ("sindhwani2006", 1), ("sindhwani2006", 2)),
-    ),
-    Lesson(7, "A relaxation, and bounds that hold", (("debie2004", 0), ("debie2004", 1))),
-    Lesson(8, "A formulation of one's own, and its optimum", (("dai2010", 0), ("dai2010", 1))),
+    ("The dual of a step", ("collobert2006", 1, 2)),
+    ("Annealing, and Newton's method in the primal", ("chapelle2008", 0, 1, 3)),
+    ("A hundred thousand points: least squares on active sets", ("sindhwani2006", 0, 1, 2)),
+    ("A relaxation, and bounds that hold", ("debie2004", 0, 1)),
+    ("A formulation of one's own, and its optimum", ("dai2010", 0, 1)),
+)
+LESSONS = tuple(
+    Lesson(number, title, tuple((name, item) for name, *items in sheet for item in items))
+    for number, (title, *sheet) in enumerate(_SHEETS, 1)
 )
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..answers import Grade
-from .statement import Proven, Statement
+from .statement import Proven
 
 
 def grade(paper: str, number: str | float, answer: Any) -> Grade:
@@ -46,18 +45,13 @@ def grade(paper: str, number: str | float, answer: Any) -> Grade:
     statement = named(paper)[number]
     if isinstance(statement, Proven):
         return statement.made.grade(statement.step, answer)
-    problems = statement.quantities()
-    if not callable(answer):
-        problems = problems[:1]
-    return _grade(statement, problems, answer if callable(answer) else lambda q: answer)
-
-
-def _grade(statement: Statement, problems: list[Any], answer: Callable[[Any], Any]) -> Grade:
+    # A value is graded on the problem of six points, which is the first.
+    problems = statement.quantities() if callable(answer) else statement.quantities()[:1]
     wanted = [np.asarray(statement.claimed(q), dtype=float) for q in problems]
     found = []
     for q, right in zip(problems, wanted, strict=True):
         try:
-            given = answer(q)
+            given = answer(q) if callable(answer) else answer
             if given is ... or given is None:
                 return Grade(False, "not filled in yet")
             value = np.asarray(given, dtype=float)
@@ -69,9 +63,7 @@ def _grade(statement: Statement, problems: list[Any], answer: Callable[[Any], An
     off = max(apart(value, right) for value, right in zip(found, wanted, strict=True))
     if off <= statement.tolerance:
         return Grade(True, f"off by {off:.1e}, allowed {statement.tolerance:.0e}")
-    if any(np.isnan(value).any() for value in found) or not all(
-        np.array_equal(np.isfinite(value), np.isfinite(right)) for value, right in zip(found, wanted, strict=True)
-    ):
+    if not all(np.isfinite(value).all() for value in found):
         return Grade(False, "the answer is not finite")
     known = {f"that is the formula with a mistake: {name}": side for name, side in statement.faults.items()}
     if statement.printed is not None:

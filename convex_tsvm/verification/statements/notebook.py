@@ -7,7 +7,6 @@ import inspect
 import re
 import textwrap
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -15,16 +14,15 @@ from ..cells import code_cell, text_cell
 from .statement import Statement
 
 
-def helpers(statement: Statement, code: str | None = None) -> list[Callable[..., Any]]:
+def helpers(statement: Statement) -> list[Callable[..., Any]]:
     """The functions in the paper's modules that the right side calls, directly or through others.
 
-    Functions of the module ``quantities`` are left out, as a notebook has the quantities ``q`` themselves.  With
-    ``code`` the functions are those that it calls.
+    Functions of the module ``quantities`` are left out, as a notebook has the quantities ``q`` themselves.
     """
     module = inspect.getmodule(statement.computed)
     beside = f"{__package__}.{statement.paper}."
     found: list[Callable[..., Any]] = []
-    todo = [statement.claim if code is None else code]
+    todo = [statement.claim]
     while todo:
         for name in sorted({node.id for node in ast.walk(ast.parse(todo.pop())) if isinstance(node, ast.Name)}):
             function: Any = getattr(module, name, None)
@@ -41,7 +39,7 @@ def solution(statement: Statement) -> str:
     parts = [bare(inspect.getsource(function)) for function in helpers(statement)]
     body = statement.claim
     if body.startswith("def "):
-        return "\n\n".join([*parts, _named(body, "answer")])
+        return "\n\n".join([*parts, re.sub(r"^def \w+", "def answer", bare(body))])
     return "\n\n".join([*parts, f"def answer(q):\n    return {body}" if "\n" not in body else _bracketed(body)])
 
 
@@ -53,7 +51,11 @@ def bare(source: str) -> str:
         return source
     lines = source.splitlines()
     inner = [one for one in ast.walk(node) if isinstance(one, ast.FunctionDef)]
-    cuts = [(one.lineno, one.col_offset + len(one.arg), one.annotation) for f in inner for one in _arguments(f)]
+    cuts = [
+        (one.lineno, one.col_offset + len(one.arg), one.annotation)
+        for f in inner
+        for one in (*f.args.args, *f.args.kwonlyargs)
+    ]
     cuts += [(f.returns.lineno, lines[f.returns.lineno - 1].rindex(" ->"), f.returns) for f in inner if f.returns]
     for line, begin, annotation in sorted(cuts, key=lambda cut: cut[:2], reverse=True):
         if annotation is not None:
@@ -62,50 +64,22 @@ def bare(source: str) -> str:
     return "\n".join(lines)
 
 
-def _arguments(node: ast.FunctionDef) -> list[ast.arg]:
-    return [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
-
-
-def _named(function: str, name: str) -> str:
-    return re.sub(r"^def \w+", f"def {name}", bare(function))
-
-
 def _bracketed(expression: str) -> str:
     inner = "\n".join(f"        {line}" for line in expression.splitlines())
     return f"def answer(q):\n    return (\n{inner}\n    )"
 
 
-@dataclass(frozen=True)
-class Introduced:
-    """A quantity where a derivation uses it first."""
-
-    name: str  # such as "q.y"
-    says: str  # what it is
-
-
-def introduced(statements: Sequence[Statement]) -> list[list[Introduced]]:
-    """For each statement the quantities that none before it has used."""
+def introduced(statements: Sequence[Statement]) -> list[list[tuple[str, str]]]:
+    """For each statement the quantities that none before it has used, such as "q.y", and what they are."""
     seen: set[tuple[type, str]] = set()
     found = []
     for one in statements:
-        new: list[Introduced] = []
         kind = type(one.quantities()[0])
-        known = {
-            name.strip().removeprefix("q.").removesuffix("()"): text
-            for names, text in quantities_of(kind)
-            for name in names.split(",")
-        }
-        for name in _used(solution(one), "q"):
-            if (kind, name) not in seen and name in known:
-                seen.add((kind, name))
-                new.append(Introduced(f"q.{name}", known[name]))
-        found.append(new)
+        said = {name.removesuffix("()"): text for names, text in quantities_of(kind) for name in names.split(", ")}
+        new = [name for name in dict.fromkeys(re.findall(r"\bq\.\w+", solution(one))) if name in said]
+        found.append([(name, said[name]) for name in new if (kind, name) not in seen])
+        seen |= {(kind, name) for name in new}
     return found
-
-
-def _used(code: str, of: str) -> list[str]:
-    """Names of attributes of ``q``, or of ``self``, in code, in their order."""
-    return list(dict.fromkeys(re.findall(rf"\b{of}\.(\w+)", code)))
 
 
 def quantities_of(kind: type) -> list[tuple[str, str]]:
@@ -136,18 +110,17 @@ def cells(statements: Sequence[Statement], *, exercise: bool) -> list[dict[str, 
         right = r"\;?" if exercise else one.right
         text = f"## {one.number}\n\n{one.says} {one.remark}".rstrip()
         # How a quantity is computed may be what a sheet asks for, so that a sheet says only what it is.
-        text += "".join(f"\n\n- `{quantity.name}`: {quantity.says}" for quantity in new)
+        text += "".join(f"\n\n- `{name}`: {what}" for name, what in new)
         found.append(text_cell(f"{text}\n\n$${one.left} {one.relation_tex} {right}$$"))
         body = "def answer(q):\n    return ...  # the right-hand side" if exercise else solution(one)
-        points = "" if one.quantities == before else f"q = {_points(one)}\n\n"
+        points = (
+            ""
+            if one.quantities == before
+            else f"q = ct.papers.paper({one.paper!r})[{one.number!r}].quantities()[0]\n\n"
+        )
         before = one.quantities
         found.append(code_cell(f"{points}{body}\n\nct.papers.grade({one.paper!r}, {one.number!r}, answer)"))
     return found
-
-
-def _points(statement: Statement) -> str:
-    """The code of the quantities that a statement is about."""
-    return f"ct.papers.paper({statement.paper!r})[{statement.number!r}].quantities()[0]"
 
 
 def _imports(statements: Sequence[Statement]) -> str:

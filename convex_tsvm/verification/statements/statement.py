@@ -10,7 +10,7 @@ import textwrap
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import import_module
 from typing import Any
 
@@ -19,7 +19,7 @@ import numpy as np
 from ..answers import as_code
 from ..cells import text_cell
 from ..derivation import Derivation
-from ..steps import Line
+from ..steps import Line, Proof, Step
 from ..symbols import Total, formula
 
 #: What a function of a statement returns: a number, or an array of numbers.
@@ -36,19 +36,7 @@ HOLDS, FALSE_AS_PRINTED, FAILS = "holds", "false as printed", "fails"
 class Outcome:
     """What running a statement has found.
 
-    Attributes
-    ----------
-    statement : Statement
-    verdict : str
-        "holds"; "false as printed", where the printed form fails and the corrected one holds; "fails".
-    computed, claimed : number, array or None
-        Both sides, on the first of the paper's problems.
-    off : float
-        By how much they miss each other at most, over all problems, relative to the larger of 1 and their size.
-    printed_off : float or None
-        The same for the printed form, where that is another one.
-    detail : str
-        What was found, in words.
+    The verdict is "holds", "fails", or "false as printed" where the printed form fails and the corrected one holds.
 
     Examples
     --------
@@ -59,10 +47,10 @@ class Outcome:
 
     statement: Statement
     verdict: str
-    computed: Value = None
+    computed: Value = None  # on the first of the paper's problems
     claimed: Value = None
-    off: float = np.nan
-    printed_off: float | None = None
+    off: float = np.nan  # how much the sides miss each other at most, relative to the larger of 1 and their size
+    printed_off: float | None = None  # the same for a printed form that is another one
     detail: str = ""
 
     @property
@@ -115,43 +103,13 @@ class Counterexample:
             return ", ".join(f"{number + 0.0:.4g}" for number in np.atleast_1d(value))
 
         where = "" if self.entry is None else f"at entry {self.entry}: "
-        return (
-            f"{where}computed {shown(self.computed)}, corrected {shown(self.corrected)}, "
-            f"as printed {shown(self.printed)}"
-        )
+        so = f"computed {shown(self.computed)}, corrected {shown(self.corrected)}"
+        return f"{where}{so}, as printed {shown(self.printed)}"
 
 
 @dataclass(frozen=True)
 class Statement:
     """A numbered item of a paper that can be run.
-
-    Attributes
-    ----------
-    paper : str
-    number : str
-        As the paper has it: "eq. 8", "Algorithm 2", "Lemma 2.1".
-    left, right : str
-        LaTeX of both sides, as they are corrected.
-    relation : {"=", "<=", ">="}
-        What is claimed of the computed and the claimed side.
-    computed : callable
-        The left side, by the toolkit, for the quantities of a problem; its docstring says what is claimed.
-    claimed : callable
-        The right side, by the paper's formula.
-    sign : str
-        LaTeX of the relation where it is one of claims, such as an equivalence; that of ``relation`` by default.
-    tolerance : float
-        By how much both sides may miss each other, relative to the larger of 1 and their size.
-    rests_on : tuple of str
-        Numbers of the statements that this one is derived from.
-    faults : mapping of str to callable
-        Claims with a mistake in them, by what is wrong; every one of them must fail.
-    printed : callable or None
-        The claim as it is printed, where that is false.
-    printed_tex, corrected_tex : str
-        LaTeX of what is printed, and of the same place as it must be.
-    misprint : str
-        What is wrong with it.
 
     Examples
     --------
@@ -166,31 +124,32 @@ class Statement:
     """
 
     paper: str
-    number: str
-    computed: Side
-    claimed: Side
-    left: str = ""
+    number: str  # as the paper has it: "eq. 8", "Algorithm 2", "Lemma 2.1"
+    computed: Side  # the left side, by the toolkit
+    claimed: Side  # the right side, by the paper's formula
+    left: str = ""  # LaTeX of both sides, as they are corrected
     right: str = ""
-    relation: str = "="
-    sign: str = ""
-    tolerance: float = 1e-6
-    rests_on: tuple[str, ...] = ()
-    faults: Mapping[str, Side] = field(default_factory=dict)
-    printed: Side | None = None
-    printed_tex: str = ""
+    relation: str = "="  # or "<=" or ">=", of the computed and the claimed side
+    sign: str = ""  # LaTeX of the relation where it is one of claims, such as an equivalence
+    tolerance: float = 1e-6  # relative to the larger of 1 and the size of the sides
+    rests_on: tuple[str, ...] = ()  # numbers of the statements that it is derived from
+    faults: Mapping[str, Side] = field(default_factory=dict)  # claims with a mistake, all of which must fail
+    printed: Side | None = None  # the claim as it is printed, where that is false
+    printed_tex: str = ""  # LaTeX of what is printed, and of the same place as it must be
     corrected_tex: str = ""
-    misprint: str = ""
+    misprint: str = ""  # what is wrong with it
     quantities: Callable[[], list[Any]] = field(default_factory=lambda: list)
+    words: str = ""  # what is claimed, where ``computed`` has no docstring
 
     @property
     def says(self) -> str:
         """What is claimed, as a sentence."""
-        return " ".join((inspect.getdoc(self.computed) or "").split("\n\n")[0].split())
+        return " ".join((self.words or inspect.getdoc(self.computed) or "").partition("\n\n")[0].split())
 
     @property
     def remark(self) -> str:
         """What else there is to say of it."""
-        return " ".join((inspect.getdoc(self.computed) or "").partition("\n\n")[2].split())
+        return " ".join((self.words or inspect.getdoc(self.computed) or "").partition("\n\n")[2].split())
 
     @property
     def key(self) -> str:
@@ -206,27 +165,10 @@ class Statement:
     @property
     def relation_tex(self) -> str:
         """The relation in LaTeX."""
-        # How relations are written in LaTeX.
         return self.sign or {"=": "=", "<=": r"\le", ">=": r"\ge"}[self.relation]
 
     def latex(self, *, printed: bool = False) -> str:
-        """The statement in LaTeX.
-
-        Parameters
-        ----------
-        printed : bool
-            Give what the paper prints, where that is false.
-
-        Returns
-        -------
-        str
-            Without dollar signs.
-
-        Raises
-        ------
-        ValueError
-            If ``printed`` is given for a statement that is right as printed.
-        """
+        """The statement in LaTeX without dollar signs; what is ``printed``, or a ValueError if that is right."""
         if printed and not self.printed_tex:
             raise ValueError(f"printed=True: {self.paper} {self.number} holds as it is printed")
         return self.printed_tex if printed else self.tex
@@ -250,23 +192,17 @@ class Statement:
 
     @property
     def code(self) -> str:
-        """The source of the function that computes the left side."""
-        return function_source(self.computed)
+        """The source of the left side: an expression in q, or a function."""
+        return source_of(self.computed)
 
     @property
     def claim(self) -> str:
         """The source of the right side: an expression in q, or a function."""
-        return source_of(self.claimed, "claimed", self.computed)
+        return source_of(self.claimed)
 
-    def run(self, quantities: list[Any] | None = None) -> Outcome:
-        """Compute both sides on the paper's problems, and compare them.
-
-        Parameters
-        ----------
-        quantities : list, optional
-            Quantities of other problems.
-        """
-        problems = self.quantities() if quantities is None else quantities
+    def run(self) -> Outcome:
+        """Compute both sides on the paper's problems, and compare them."""
+        problems = self.quantities()
         with _quiet():
             pairs = [(self.computed(q), self.claimed(q)) for q in problems]
         off = max(self.miss(*pair) for pair in pairs)
@@ -279,26 +215,12 @@ class Statement:
         return Outcome(self, verdict, *pairs[0], off, printed, self.misprint)
 
     def off_with(self, claim: Side, quantities: list[Any] | None = None) -> float:
-        """By how much another claim misses what is computed, at most over all problems; infinite for another shape.
-
-        Parameters
-        ----------
-        claim : callable
-            Another right side.
-        quantities : list, optional
-        """
-        problems = self.quantities() if quantities is None else quantities
+        """By how much another right side misses what is computed at most; infinite for another shape."""
         with _quiet():
-            return max(self.miss(self.computed(q), claim(q)) for q in problems)
+            return max(self.miss(self.computed(q), claim(q)) for q in quantities or self.quantities())
 
     def counterexample(self) -> Counterexample:
-        """Where the printed form misses what is computed by most.
-
-        Raises
-        ------
-        ValueError
-            If the statement is right as printed.
-        """
+        """Where the printed form misses what is computed by most; a ValueError if that is right."""
         if self.printed is None:
             raise ValueError(f"{self.paper} {self.number} holds as it is printed")
         with _quiet():
@@ -313,13 +235,7 @@ class Statement:
         return Counterexample(place, k if apart.size > 1 else None, *values)
 
     def miss(self, computed: Value, claimed: Value) -> float:
-        """By how much two values violate the relation, relative to the larger of 1 and their size.
-
-        Returns
-        -------
-        float
-            NaN counts as infinite.
-        """
+        """By how much two values violate the relation, relative to the larger of 1 and their size; NaN is infinite."""
         ours, theirs = np.asarray(computed, dtype=float), np.asarray(claimed, dtype=float)
         if ours.shape != theirs.shape and (self.relation == "=" or theirs.ndim):
             return np.inf
@@ -335,67 +251,71 @@ class Statement:
         return np.abs(apart) if self.relation == "=" else np.maximum(apart if self.relation == "<=" else -apart, 0.0)
 
 
-def _line(_: Any) -> Value:
-    """A side of what is proven in place of compared with numbers."""
-    return 0.0
-
-
 @dataclass(frozen=True)
 class Proven(Statement):
     """A numbered item that is a line of a derivation, and is proven."""
 
-    words: str = ""
-    derivation: int = 0  # which of the paper's derivations, from 0
-    step: int = 1  # which of its steps leads to the line, from 1
-    of: Any = None  # the paper
+    line: tuple[int, int, Any] = (0, 1, None)  # places of a derivation, from 0, and a step, from 1; and the paper
+
+    @property
+    def step(self) -> int:
+        """The step that leads to the line, from 1."""
+        return self.line[1]
 
     @property
     def made(self) -> Derivation:
         """The derivation that it is a line of."""
-        return self.of.derivations[self.derivation]
+        return self.line[2].derivations[self.line[0]]
 
     @property
-    def says(self) -> str:
-        return self.words
+    def after(self) -> Line:
+        """The line."""
+        return self.made[self.step - 1].after
 
     @property
     def tex(self) -> str:
-        return self.made[self.step - 1].after.show(True)
+        return self.after.show(True)
 
     @property
     def code(self) -> str:
-        return f"ct.papers.paper({self.paper!r}).derivations[{self.derivation}][{self.step - 1}].after"
+        return f"ct.papers.paper({self.paper!r}).derivations[{self.line[0]}][{self.step - 1}].after"
 
     @property
     def claim(self) -> str:
-        return as_code(self.made[self.step - 1].after.formula, not self.made.setting.balanced)
+        return as_code(self.after.formula, not self.made.setting.balanced)
 
-    def run(self, quantities: list[Any] | None = None) -> Outcome:
-        proof = self.made[self.step - 1].prove(self.made.functions, self.made.setting.points)
+    def prove(self, wrong: Callable[[Step], Step] = lambda step: step) -> Proof:
+        """The proof of the step, or of what is made of it."""
+        return wrong(self.made[self.step - 1]).prove(self.made.functions, self.made.setting.points)
+
+    def run(self) -> Outcome:
+        proof = self.prove()
         return Outcome(self, HOLDS if proof.proven else FAILS, off=0.0, detail=f"{proof.how}: {proof.detail}")
 
     def off_with(self, claim: Side, quantities: list[Any] | None = None) -> float:
-        """0.0 if another line than the one after the step is proven, and infinite if it is refused."""
-        step = self.made[self.step - 1]
-        wrong = replace(step, after=claim(step.after))
-        return 0.0 if wrong.prove(self.made.functions, self.made.setting.points).proven else np.inf
+        """0.0 if another step, which is made of this one, is proven, and infinite if it is refused."""
+        return 0.0 if self.prove(claim).proven else np.inf
 
 
-def without(k: int, times: int = 0) -> Callable[[Line], Line]:
-    """The line without its k-th term, or with another multiple of it: a mistake that is to be refused."""
+def changed(part: str, how: Callable[[Any], Any]) -> Callable[[Step], Step]:
+    """A step with another part, such as what it has "defined": a mistake that is to be refused."""
+    return lambda step: replace(step, **{part: how(getattr(step, part))})
+
+
+def without(k: int, times: Any = 0) -> Callable[[Step], Step]:
+    """The step to the line without its k-th term, or with another multiple of it."""
 
     def wrong(line: Line) -> Line:
-        assert isinstance(line.formula, Total)
-        terms = list(line.formula.terms)
+        terms = list(line.formula.terms) if isinstance(line.formula, Total) else [line.formula]
         terms[k] = times * terms[k]
         return replace(line, formula=sum(terms, formula(0)))
 
-    return wrong
+    return changed("after", wrong)
 
 
-def unconditioned(k: int) -> Callable[[Line], Line]:
-    """The line without its k-th condition."""
-    return lambda line: replace(line, conditions=tuple(one for one in line.conditions if one is not line.conditions[k]))
+def unconditioned(k: int) -> Callable[[Step], Step]:
+    """The step to the line without its k-th condition."""
+    return changed("after", lambda line: replace(line, conditions=line.conditions[:k] + line.conditions[k + 1 :]))
 
 
 @contextlib.contextmanager
@@ -407,20 +327,9 @@ def _quiet() -> Iterator[None]:
 
 
 class Paper:
-    """A paper, and its statements in their order.
+    """A paper, and its statements; ``quantities`` makes those of the problems that they are run on.
 
-    Parameters
-    ----------
-    name : str
-        As in ``docs/papers``: the first author and the year.
-    title : str
-    quantities : callable
-        Returns the quantities of the problems that its statements are run on, made once.
-
-    Attributes
-    ----------
-    derivations : tuple of Derivation
-        What the paper derives, in steps that are proven.
+    Its ``modules``, in their order, state its items.
 
     Examples
     --------
@@ -429,8 +338,8 @@ class Paper:
     ('Compact Margin Machine', 'false as printed')
     """
 
-    def __init__(self, name: str, title: str, quantities: Callable[[], list[Any]] = list) -> None:
-        self.name, self.title, self._make = name, title, quantities
+    def __init__(self, name: str, title: str, quantities: Callable[[], list[Any]] = list, *modules: str) -> None:
+        self.name, self.title, self._make, self.modules = name, title, quantities, modules
         self._made: list[Any] | None = None
         self._statements: dict[str, Statement] = {}
 
@@ -440,32 +349,37 @@ class Paper:
             self._made = self._make()
         return self._made
 
-    def states(self, number: str, left: str = "", right: str = "", **given: Any) -> Callable[[Side], Statement]:
-        """Decorator: the function computes the left side of a numbered item.
+    def states(
+        self,
+        number: str,
+        left: str = "",
+        right: str = "",
+        *,
+        says: str = "",
+        computed: Side | None = None,
+        **given: Any,
+    ) -> Callable[[Side], Side]:
+        """Add a numbered item; a decorator of the function that computes its left side, if that is not given.
 
         Parameters
         ----------
-        number, left, right : str
+        number, left, right, says : str
+        computed : callable, optional
         **given
             Other attributes of :class:`Statement`; ``quantities`` if the item has problems of its own.
         """
 
-        def add(computed: Side) -> Statement:
-            options = {"quantities": self.quantities, **given}
-            made = Statement(self.name, number, computed, left=left, right=right, **options)
-            self.add(made)
-            return made
+        def add(computed: Side) -> Side:
+            options = {"quantities": self.quantities, "words": says, **given}
+            self.add(Statement(self.name, number, computed, left=left, right=right, **options))
+            return computed
 
+        if computed is not None:
+            add(computed)
         return add
 
     def add(self, statement: Statement) -> None:
-        """Add an item.
-
-        Raises
-        ------
-        ValueError
-            If there is one with its number.
-        """
+        """Add an item; a ValueError if there is one with its number."""
         if statement.number in self._statements:
             raise ValueError(f"{self.name} has two statements {statement.number}")
         self._statements[statement.number] = statement
@@ -485,10 +399,8 @@ class Paper:
 
     def proven(self, number: str, says: str, derivation: int, step: int, faults: Mapping[str, Side]) -> None:
         """Add an item that is the line after a step, counted from 1, of one of :attr:`derivations`."""
-        made = Proven(
-            self.name, number, _line, _line, faults=faults, words=says, of=self, derivation=derivation, step=step
-        )
-        self.add(made)
+        of = (derivation, step, self)
+        self.add(Proven(self.name, number, float, float, faults=faults, words=says, line=of))
 
     @property
     def six(self) -> Any:
@@ -520,11 +432,6 @@ class Paper:
 @dataclass(frozen=True)
 class PaperReport:
     """The outcomes of all statements of a paper.
-
-    Attributes
-    ----------
-    paper : Paper
-    outcomes : tuple of Outcome
 
     Examples
     --------
@@ -569,31 +476,26 @@ class PaperReport:
         for outcome in self.outcomes:
             one = outcome.statement
             lines.append(f"{one.number:{width}s}  {outcome.verdict.upper() if not outcome.passed else outcome.verdict}")
-            lines += textwrap.wrap(one.says, 100, initial_indent=" " * (width + 2), subsequent_indent=" " * (width + 2))
-            found = str(outcome).partition(": ")[2].partition(" (")[2]
-            if found:
-                lines.append(" " * (width + 2) + found.replace(")", "", 1))
-            if outcome.detail:
-                lines += textwrap.wrap(
-                    outcome.detail, 100, initial_indent=" " * (width + 2), subsequent_indent=" " * (width + 2)
-                )
+            found = str(outcome).partition(": ")[2].partition(" (")[2].replace(")", "", 1)
+            for text in (one.says, found, outcome.detail):
+                lines += [" " * (width + 2) + line for line in textwrap.wrap(text, 100 - width)]
         return "\n".join([*lines, "", self.summary])
 
 
-def source_of(side: Side | None, keyword: str, computed: Side) -> str:
-    """The source of one side of a statement; of a lambda the expression that it returns; "" if there is none.
-
-    ``keyword`` is the argument of the decorator that the side was given as, and ``computed`` the decorated function.
-    """
-    if side is None:
-        return ""
+def source_of(side: Side) -> str:
+    """The source of a side: of a lambda the expression that it returns, of another function its code."""
     if getattr(side, "__name__", "") != "<lambda>":
         return function_source(side)
-    text = textwrap.dedent(inspect.getsource(computed))
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.keyword) and node.arg == keyword and isinstance(node.value, ast.Lambda):
-            return textwrap.dedent(ast.get_source_segment(text, node.value.body) or "")
-    return ""
+    module, line = inspect.getmodule(side), side.__code__.co_firstlineno
+    found = [node for node in _lambdas(inspect.getsource(module)) if node[0] == line] if module else []
+    return found[0][1] if found else ""
+
+
+@cache
+def _lambdas(text: str) -> list[tuple[int, str]]:
+    """Lines and bodies of the lambdas in a module."""
+    nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Lambda)]
+    return [(node.lineno, textwrap.dedent(ast.get_source_segment(text, node.body) or "")) for node in nodes]
 
 
 def function_source(function: Side) -> str:

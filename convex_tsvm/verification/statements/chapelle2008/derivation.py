@@ -6,7 +6,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from ....formulations import s3vm
+from ....formulations import s3vm, svm
+from ....losses import squared_hinge
 from ...claims import Claim
 from ...derivation import Derivation
 from ...derive import derive
@@ -14,6 +15,8 @@ from ...dual import beta, kernel, nu
 from ...lemmas import Lemma
 from ...steps import Chain, Condition, Gap, Line, Setting
 from ...symbols import Applied, Formula, Quotient, Square, Sum, Symbol, formula, total
+from ..statement import unconditioned, without
+from . import PAPER
 
 half = Fraction(1, 2)
 T, p = Symbol("T"), Symbol("p")
@@ -23,10 +26,11 @@ def derivations() -> tuple[Derivation, ...]:
     """The probabilities of annealing, the smoothing of continuation, CCCP's step (Algorithm 4), and Newton's."""
     steps = derive(s3vm(), "cccp").cited("§4.1", "§4.1", "", "Algorithm 4")
     balance = derive(s3vm(), "balance").cited("eq. 12", "eq. 13")
-    return annealing("eq. 7", "eq. 8", "eq. 8-9"), continuation(), steps, newton(), balance
+    dual = derive(svm(squared_hinge(), balance=None), "dual")
+    return annealing(), continuation(), steps, newton(), balance, dual
 
 
-def annealing(*sources: str) -> Derivation:
+def annealing() -> Derivation:
     """The best probabilities of labels, whose mean is given, and the objective that is left."""
     a, d, g, r, size = (Symbol(name) for name in ("a", "d", "g", "r", "|F|"))
     logs = [Symbol("log p̂", r"\log \hat p"), Symbol("log q̂", r"\log \hat q")]
@@ -65,7 +69,7 @@ def annealing(*sources: str) -> Derivation:
         claims=(tangent,),
         gaps=(Gap(T * Sum("i", "F", gap), "claim", shape=T * Sum("i", "F", gap)),),
     )
-    return Derivation.of("Annealing: the probabilities of labels", chain, sources)
+    return Derivation.of("Annealing: the probabilities of labels", chain, ("eq. 7", "eq. 8", "eq. 8-9"))
 
 
 def continuation() -> Derivation:
@@ -134,3 +138,17 @@ def newton() -> Derivation:
         added=(equation,),
     )
     return Derivation.of("Newton's method in the primal", chain, ("eq. 16-17", "eq. 18"))
+
+
+PAPER.proven("eq. 7", "The mean over labels with probabilities p.", 0, 1, {"the sign of g": without(0, -1)})
+PAPER.proven("eq. 8", "The Lagrangian of the balance, stationary at eq. 8.", 0, 2, {"the sign of ν": without(3, -1)})
+PAPER.proven("eq. 9", "What is left when p is eliminated.", 0, 3, {"without the entropy": without(0)})
+PAPER.proven("eq. 10", "The dual for given labels.", 5, 7, {"no ½": without(0, 2), "no bias": unconditioned(1)})
+PAPER.proven("§4.1, decomposition", "Convex and concave part of the loss.", 2, 1, {"half of -2|t|": without(3, half)})
+PAPER.proven("Algorithm 3", "The objective never rises by steps with tangents.", 2, 4, {"no tangents": without(3)})
+PAPER.proven("eq. 12", "The balance sets the bias.", 4, 1, {"losses of labelled points left out": without(1)})
+PAPER.proven("eq. 13", "The kernel of points moved by their mean.", 4, 2, {"½ left out": without(0, 2)})
+PAPER.proven("§4, centring and the bias", "Centring is the same as the balance.", 4, 2, {"without c": without(1)})
+PAPER.proven("Algorithm 5", "exp(-s t²), smoothed by a Gaussian.", 1, 2, {"a loss of the other sign": without(0, -1)})
+PAPER.proven("eq. 16", "The gradient by β is K(β + h).", 3, 1, {"h left out": without(2), "twice": without(2, 2)})
+PAPER.proven("eq. 17", "The Hessian by β is K + KDK.", 3, 1, {"D left out": without(4), "K left out": without(3)})

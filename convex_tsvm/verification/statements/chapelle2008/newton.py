@@ -13,7 +13,6 @@ from ....instance.expansion import ExpansionPrimal
 from ....losses import flat_newton
 from ....problem import Array, Problem
 from ....solvers.levenberg_marquardt import levenberg_marquardt
-from ..statement import without
 from . import PAPER
 from .quantities import Quantities, V
 
@@ -41,10 +40,10 @@ def omega(q: Quantities, beta: Array, half: float = 0.5) -> float:
     return float(half * beta @ primal_of(q)[0].kernel @ beta + loss)
 
 
-def slopes(q: Quantities, beta: Array, *, signs: bool = True) -> Array:
+def slopes(q: Quantities, beta: Array) -> Array:
     """g of eq. 16."""
     o = outputs(q, beta)
-    known = -2 * q.C * np.maximum(0, 1 - q.y * o[: q.l]) * (q.y if signs else 1.0)
+    known = -2 * q.C * np.maximum(0, 1 - q.y * o[: q.l]) * q.y
     return beta + np.concatenate([known, q.C_star * flat_newton().derivative(o[q.l :])])
 
 
@@ -54,23 +53,21 @@ def curvatures(q: Quantities, beta: Array) -> Array:
     return np.concatenate([2 * q.C * (q.y * o[: q.l] < 1), q.C_star * flat_newton().curvature(o[q.l :])])
 
 
-@PAPER.states(
+PAPER.states(
     "eq. 15",
     r"\text{the toolkit's primal of an expansion}",
     r"\tfrac12\beta^\top K\beta + C\sum_{i=1}^{l}\ell_L(y_i(K_i^\top\beta + b)) +"
     r" C^*\sum_{i=l+1}^{n}\ell_U(K_i^\top\beta + b)",
+    says="The objective with w = Σ β_i φ(x_i), in the kernel of eq. 13.",
+    computed=lambda q: [primal_of(q)[0].value(beta) for beta in primal_of(q)[1]],
     claimed=lambda q: [omega(q, beta) for beta in primal_of(q)[1]],
     faults={"βᵀKβ without its half": lambda q: [omega(q, beta, 1.0) for beta in primal_of(q)[1]]},
 )
-def eq_15(q: Quantities) -> list[float]:
-    """The objective with w = Σ β_i φ(x_i), in the kernel of eq. 13."""
-    primal, points = primal_of(q)
-    return [primal.value(beta) for beta in points]
 
 
-def blocks(q: Quantities, *, sign: float = -1.0, cross: float = 1.0, damping: float = 3.0) -> Array:
+def blocks(q: Quantities, *, sign: float = -1.0, cross: float = 1.0) -> Array:
     """Eq. 18 at λ = 3, with the Cholesky factor of K + 10⁻⁹ I on the points that bend."""
-    beta = primal_of(q)[1][0]
+    beta, damping = primal_of(q)[1][0], 3.0
     K, D, g = primal_of(q)[0].kernel, curvatures(q, beta), slopes(q, beta)
     sv, nsv = np.flatnonzero(D != 0), np.flatnonzero(D == 0)
     A = scipy.linalg.cholesky(K[np.ix_(sv, sv)] + 1e-11 * np.eye(len(sv)))
@@ -101,7 +98,7 @@ def blocks(q: Quantities, *, sign: float = -1.0, cross: float = 1.0, damping: fl
         r" \tfrac1\lambda g_{nsv}\end{pmatrix}"
     ),
     misprint="Both lines lack a minus sign: where no loss bends, the step is -g / λ.",
-    faults={"without the cross term": lambda q: blocks(q, cross=0.0), "λ = 1": lambda q: blocks(q, damping=1.0)},
+    faults={"without the cross term": lambda q: blocks(q, cross=0.0)},
 )
 def eq_18(q: Quantities) -> Array:
     """The Newton step by blocks: only points that bend enter a linear system.
@@ -138,27 +135,25 @@ def damped(q: Quantities, *, least: bool = True, steps: int = 60) -> tuple[float
     return omega(q, beta), lowest
 
 
-@PAPER.states(
+PAPER.states(
     "Algorithm 6",
     r"\Omega \text{ where the toolkit's steps from } \beta = 0 \text{ end}",
     r"\Omega \text{ where Algorithm 6 ends, written out}",
+    says="Levenberg-Marquardt: a ridge of λ - 1 times K keeps steps downhill.",
     rests_on=("eq. 18",),
     tolerance=1e-5,
+    computed=lambda q: levenberg_marquardt(primal_of(q)[0], np.zeros(q.n), goal=1e-12, max_iter=500).primal,
     claimed=lambda q: damped(q)[0],
     faults={"one step": lambda q: damped(q, steps=1)[0]},
 )
-def algorithm_6(q: Quantities) -> float:
-    """Levenberg-Marquardt: a ridge of λ - 1 times K keeps steps downhill."""
-    primal, _ = primal_of(q)
-    return levenberg_marquardt(primal, np.zeros(q.n), goal=1e-12, max_iter=500).primal
 
-
-@PAPER.states(
+PAPER.states(
     "Algorithm 6, λ",
     r"\min \lambda \text{ on the way}",
     r"1",
-    relation="=",
+    says="λ = 1 is Newton's own step, and λ is never less.",
     rests_on=("Algorithm 6",),
+    computed=lambda q: damped(q)[1],
     claimed=lambda q: 1.0,
     printed=lambda q: damped(q, least=False)[1],
     printed_tex=r"\lambda \leftarrow \min(1, \lambda/2)",
@@ -168,51 +163,27 @@ def algorithm_6(q: Quantities) -> float:
     " step.",
     faults={"2": lambda q: 2.0},
 )
-def damping(q: Quantities) -> float:
-    """λ = 1 is Newton's own step, and λ is never less."""
-    return damped(q)[1]
 
-
-@PAPER.states(
+PAPER.states(
     "Figure 7",
     r"\text{slope of the toolkit's flat loss}",
     r"\text{its differences; 0 in the middle and beyond the margin}",
-    claimed=lambda q: flat_shape(q),
+    says="The loss is flat, straight and curved by turns, and has no kink.\n\n"
+    "The figure gives no constants; the toolkit's has two parameters for the widths of its plateau and its bends.",
+    computed=lambda q: flat_newton().derivative(np.append(q.t, [0.0, 3.0, -3.0])),
+    claimed=lambda q: np.append(flat_newton()(q.t + 1e-6) - flat_newton()(q.t - 1e-6), np.zeros(3)) / 2e-6,
     tolerance=1e-5,
-    faults={"a quarter of them, as in the picture": lambda q: flat_shape(q) / 4},
+    faults={"nothing": lambda q: np.zeros(len(q.t) + 3)},
 )
-def figure_7(q: Quantities) -> Array:
-    """The loss is flat, straight and curved by turns, and has no kink.
 
-    The figure gives no constants; the toolkit's has two parameters for the widths of its plateau and its bends.
-    """
-    return flat_newton().derivative(np.append(q.t, [0.0, 3.0, -3.0]))
-
-
-def flat_shape(q: Quantities) -> Array:
-    """Slopes by central differences, and zeros where the loss is flat."""
-    loss = flat_newton()
-    apart = (loss(q.t + 1e-6) - loss(q.t - 1e-6)) / 2e-6
-    return np.append(apart, [0.0, 0.0, 0.0])
-
-
-@PAPER.states(
+PAPER.states(
     "§4.4, number of steps",
     r"\text{steps of the toolkit for one } C^*",
     r"50",
+    says="The number of Newton steps is a small constant.",
     relation="<=",
     rests_on=("Algorithm 6",),
+    computed=lambda q: levenberg_marquardt(primal_of(q)[0], np.zeros(q.n), goal=1e-8, max_iter=500).n_iter,
     claimed=lambda q: 50,
     faults={"one": lambda q: 1},
 )
-def steps(q: Quantities) -> int:
-    """The number of Newton steps is a small constant."""
-    return levenberg_marquardt(primal_of(q)[0], np.zeros(q.n), goal=1e-8, max_iter=500).n_iter
-
-
-# Lines of derivations: which of them, the step that leads to each, and mistakes in it.
-for _number, _says, _derivation, _step, _faults in (
-    ("eq. 16", "The gradient by β is K(β + h).", 3, 1, {"h left out": without(2), "twice": without(2, 2)}),
-    ("eq. 17", "The Hessian by β is K + KDK.", 3, 1, {"D left out": without(4), "K left out": without(3)}),
-):
-    PAPER.proven(_number, _says, _derivation, _step, _faults)

@@ -14,36 +14,30 @@ from . import PAPER
 from .quantities import Quantities, V
 
 
-def objective(q: Quantities, function: tuple[Array, float], labels: Array, *, p: int = 2, half: float = 1.0) -> float:
+def objective(q: Quantities, function: tuple[Array, float], labels: Array, *, half: float = 1.0) -> float:
     """Eq. 1 at (w, b) and labels of all points."""
-    return float(half * q.half(function) + q.cost @ V(labels, q.o(function), p))
+    return float(half * q.half(function) + q.cost @ V(labels, q.o(function)))
 
 
-@PAPER.states(
+PAPER.states(
     "eq. 1",
     r"\mathcal I(w, b, y_u)",
     r"\tfrac12\|w\|^2 + C\sum_{i=1}^{l} V(y_i, o_i) + C^*\sum_{i=l+1}^{n} V(y_i, o_i)",
+    says="The objective at a function and labels of all points.",
+    computed=lambda q: [q.instance.labelled_objective(q.o(one), q.half(one), q.labelings[3]) for one in q.functions],
     claimed=lambda q: [objective(q, one, q.labelings[3]) for one in q.functions],
-    faults={
-        "‖w‖² without its half": lambda q: [objective(q, one, q.labelings[3], half=2.0) for one in q.functions],
-        "p = 1": lambda q: [objective(q, one, q.labelings[3], p=1) for one in q.functions],
-    },
+    faults={"‖w‖² without its half": lambda q: [objective(q, one, q.labelings[3], half=2.0) for one in q.functions]},
 )
-def eq_1(q: Quantities) -> list[float]:
-    """The objective at a function and labels of all points."""
-    return [q.instance.labelled_objective(q.o(one), q.half(one), q.labelings[3]) for one in q.functions]
 
-
-@PAPER.states(
+PAPER.states(
     "eq. 2",
     r"V(1, o) \text{ for } p = 1, 2",
     r"\max(0, 1 - o)^p",
+    says="The hinge loss, plain and squared; there is no ½ in front of the square.",
+    computed=lambda q: [hinge()(q.t), squared_hinge()(q.t)],
     claimed=lambda q: [V(1, q.t, 1), V(1, q.t, 2)],
     faults={"p = 2 with a half": lambda q: [V(1, q.t, 1), V(1, q.t, 2) / 2]},
 )
-def eq_2(q: Quantities) -> list[Array]:
-    """The hinge loss, plain and squared; there is no ½ in front of the square."""
-    return [hinge()(q.t), squared_hinge()(q.t)]
 
 
 @PAPER.states(
@@ -59,35 +53,27 @@ def eq_3(q: Quantities) -> list[float]:
     return [float(np.maximum(labels, 0).mean()), float(labels.mean())]
 
 
-@PAPER.states(
+PAPER.states(
     "eq. 4",
     r"\mathcal J(y_u)",
     r"\min_{w,b} \mathcal I(w, b, y_u)",
+    says="For fixed labels the problem is an SVM: native solver against CVXPY, for every labelling.",
     rests_on=("eq. 1",),
+    computed=lambda q: q.values,
     claimed=lambda q: [q.program(labels) for labels in q.labelings],
-    faults={
-        "the cost C for all points": lambda q: [q.program(labels, np.full(q.n, q.C)) for labels in q.labelings],
-        "the labelled points only": lambda q: [
-            q.program(labels, np.where(np.arange(q.n) < q.l, q.cost, 0)) for labels in q.labelings
-        ],
-    },
+    faults={"the cost C for all points": lambda q: [q.program(labels, np.full(q.n, q.C)) for labels in q.labelings]},
 )
-def eq_4(q: Quantities) -> Array:
-    """For fixed labels the problem is an SVM: native solver against CVXPY, for every labelling."""
-    return q.values
 
-
-@PAPER.states(
+PAPER.states(
     "eq. 5",
     r"\tfrac12\|w\|^2 + C\sum\max(0, 1-y_i o_i)^2 + C^*\sum\max(0, 1-|o_i|)^2",
     r"\min_{y_u} \mathcal I(w, b, y_u)",
+    says="Labels are the signs of the outputs at best, which leaves a continuous objective: against every labelling.",
     rests_on=("eq. 1",),
+    computed=lambda q: [q.model.objective(q.problem, q.o(one), q.half(one)) for one in q.functions],
     claimed=lambda q: [min(objective(q, one, labels) for labels in q.labelings) for one in q.functions],
     faults={"the largest over labels": lambda q: [max(objective(q, f, y) for y in q.labelings) for f in q.functions]},
 )
-def eq_5(q: Quantities) -> list[float]:
-    """Labels are the signs of the outputs at best, which leaves a continuous objective: against every labelling."""
-    return [q.model.objective(q.problem, q.o(one), q.half(one)) for one in q.functions]
 
 
 @PAPER.states(
@@ -115,17 +101,16 @@ def moons() -> tuple[Problem, Array]:
     return Problem(X, y, kernel=RBF(0.3), C=10.0, C_unlabeled=10.0, balance=0.0), truth
 
 
-@PAPER.states(
+PAPER.states(
     "Figure 2",
     r"\text{loss of an unlabelled point}",
     r"\max(0, 1 - |o|)^2",
+    says="The effective loss: 1 at the boundary, 0 outside the margin.",
     rests_on=("eq. 5",),
+    computed=lambda q: symmetric_squared_hinge()(q.t),
     claimed=lambda q: np.maximum(0, 1 - np.abs(q.t)) ** 2,
     faults={"max(0, 1 - o²)": lambda q: np.maximum(0, 1 - q.t**2)},
 )
-def figure_2(q: Quantities) -> Array:
-    """The effective loss: 1 at the boundary, 0 outside the margin."""
-    return symmetric_squared_hinge()(q.t)
 
 
 def path_down(q: Quantities) -> Array:
@@ -134,15 +119,14 @@ def path_down(q: Quantities) -> Array:
     return np.array([q.program(labels, np.where(np.arange(q.n) < q.l + k, q.cost, 0.0)) for k in range(q.u + 1)])
 
 
-@PAPER.states(
+PAPER.states(
     "Figure 3",
     r"\text{lower bound of a node}",
     r"\text{that of its child}",
+    says="Down a branch of the tree the SVM of the labelled points pays for more points: its objective rises.",
     relation="<=",
     rests_on=("eq. 4",),
+    computed=lambda q: path_down(q)[:-1] - 1e-8,
     claimed=lambda q: path_down(q)[1:],
     faults={"that of the child, less its new point's loss": lambda q: path_down(q)[1:] - q.C_star},
 )
-def figure_3(q: Quantities) -> Array:
-    """Down a branch of the tree the SVM of the labelled points pays for more points: its objective rises."""
-    return path_down(q)[:-1] - 1e-8

@@ -15,11 +15,8 @@ from ....instance.step_solution import StepSolution
 from ....kernels import RBF, kernel_factor
 from ....problem import Array, Problem
 from ....solvers import NativeSolver
-from ...few import few_points
-from ..concerned import has_two_costs, labelled_first, pays_squared_hinge
-
-#: The solver that CVXPY calls, and its tolerances.
-EXACT: dict[str, Any] = {"solver": "CLARABEL", "tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10}
+from ...few import SIX, few_points
+from ..concerned import EXACT, has_two_costs, labelled_first, pays_squared_hinge
 
 
 def V(y: Any, o: Any, p: int = 2) -> Array:
@@ -121,16 +118,26 @@ class Quantities:
 
     def program(self, labels: Array, cost: Array | None = None) -> float:
         """The least ½ ‖w‖² + Σ c_i max(0, 1 - y_i f_i)², by CVXPY."""
-        w, b = cp.Variable(self.Z.shape[1]), cp.Variable()
-        loss = cp.square(cp.pos(1 - cp.multiply(labels, self.Z @ w + b)))
-        goal = 0.5 * cp.sum_squares(w) + (self.cost if cost is None else cost) @ loss
-        return float(cp.Problem(cp.Minimize(goal)).solve(**EXACT))
+        return self.svm(labels, self.cost if cost is None else cost)[0]
+
+    def svm(self, labels: Array, cost: Array) -> tuple[float, Array]:
+        """The same, and the outputs where it is."""
+        y, c, least, outputs = self._svm
+        y.value, c.value = labels, cost
+        return float(least.solve(**EXACT)), np.asarray(outputs.value)
+
+    @cached_property
+    def _svm(self) -> tuple[cp.Parameter, cp.Parameter, cp.Problem, cp.Expression]:
+        """Labels, costs, the problem of the SVM for these, and its outputs."""
+        w, b, slack = cp.Variable(self.Z.shape[1]), cp.Variable(), cp.Variable(self.n, nonneg=True)
+        y, c, f = cp.Parameter(self.n), cp.Parameter(self.n, nonneg=True), self.Z @ w + b
+        goal = cp.Minimize(0.5 * cp.sum_squares(w) + c @ cp.square(slack))
+        return y, c, cp.Problem(goal, [cp.multiply(y, f) >= 1 - slack]), f
 
 
 def problems() -> list[Quantities]:
     """A problem of six points, and one of nine."""
-    X = np.array([[-1.3, 0.2], [1.0, 0.4], [0.6, -0.3], [-0.9, -0.5], [-0.2, 0.3], [1.4, -0.1]])
-    six = Problem(X, [-1, 1, 0, 0, 0, 0], kernel=RBF(0.9), C=2.0, C_unlabeled=0.8, balance=None)
+    six = Problem(SIX, [-1, 1, 0, 0, 0, 0], kernel=RBF(0.9), C=2.0, C_unlabeled=0.8, balance=None)
     X, y = np.random.default_rng(8).normal(size=(9, 2)), np.zeros(9)
     y[:4] = [1, -1, -1, 1]
     return [Quantities(six), Quantities(Problem(X, y, kernel=RBF(1.1), C=1.5, C_unlabeled=1.0, balance=None))]

@@ -7,46 +7,31 @@ import numpy as np
 
 from ....exact import brute_force
 from ....problem import Array
+from ..concerned import EXACT
 from . import PAPER
-from .quantities import EXACT, Quantities
+from .quantities import Quantities
 
 
-def dual_of(q: Quantities, labels: Array, *, ridge: float = 0.5, tied: bool = True) -> float:
+def dual_of(q: Quantities, labels: Array, *, tied: bool = True) -> float:
     """max Σ α - ½ Σ α_i α_j Γ_ij K_ij with the diagonal 1 / (2 C), and Σ α_i y_i = 0."""
-    K = q.K + np.diag(ridge / q.cost)
+    K = q.K + np.diag(0.5 / q.cost)
     root, alpha = np.linalg.cholesky(K), cp.Variable(q.n, nonneg=True)
     goal = cp.sum(alpha) - 0.5 * cp.sum_squares(root.T @ cp.multiply(labels, alpha))
     constraints = [labels @ alpha == 0] if tied else []
     return float(cp.Problem(cp.Maximize(goal), constraints).solve(**EXACT))
 
 
-@PAPER.states(
-    "eq. 10",
-    r"\mathcal J(y_u)",
-    r"\max_\alpha\ \sum\alpha_i - \tfrac12\sum\alpha_i\alpha_j\Gamma_{ij}K_{ij},\quad K_{ii} = k(x_i, x_i) +"
-    r" \tfrac{1}{2C}",
-    rests_on=("eq. 4",),
-    tolerance=1e-5,
-    claimed=lambda q: [dual_of(q, labels) for labels in q.labelings],
-    faults={"1 / C on the diagonal": lambda q: [dual_of(q, labels, ridge=1.0) for labels in q.labelings]},
-)
-def eq_10(q: Quantities) -> Array:
-    """The dual of the SVM with squared hinge loss, at the label matrix of every labelling."""
-    return q.values
-
-
-@PAPER.states(
+PAPER.states(
     "eq. 11",
     r"\min_{y_u} \mathcal J(y_u)",
     r"\min_\Gamma\max_\alpha \text{ s.t. } \textstyle\sum\alpha_i y_i = 0,\ \alpha_i \ge 0,\ \Gamma = yy^\top",
+    says="Over all label matrices the least dual value is the optimum, which the toolkit finds by enumeration.",
     rests_on=("eq. 10",),
     tolerance=1e-5,
+    computed=lambda q: brute_force(q.model, q.problem)[0],
     claimed=lambda q: min(dual_of(q, labels) for labels in q.labelings),
     faults={"without Σ α y = 0, which is no bias": lambda q: min(dual_of(q, y, tied=False) for y in q.labelings)},
 )
-def eq_11(q: Quantities) -> float:
-    """Over all label matrices the least dual value is the optimum, which the toolkit finds by enumeration."""
-    return brute_force(q.model, q.problem)[0]
 
 
 def free_bias(q: Quantities) -> float:
@@ -67,19 +52,16 @@ def labelled_alone(q: Quantities) -> float:
     return q.program(q.whole(np.ones(q.u)), np.where(np.arange(q.n) < q.l, q.cost, 0.0))
 
 
-@PAPER.states(
+PAPER.states(
     "§3.4, the bias in the relaxation",
     r"\text{the relaxation where } \Gamma\alpha = 0 \text{ takes the place of } \alpha^\top y = 0",
     r"\text{the SVM of the labelled points}",
+    says="With an identity for the working set's block, every row of Γ α = 0 there is α_i = 0.\n\n"
+    "The text does not say what becomes of Σ α_i y_i = 0 when Γ = yyᵀ is relaxed. Read as what a free bias asks of "
+    "every Γ, it makes the relaxation no bound worth having; the toolkit fixes the bias by the linear balance.",
     rests_on=("eq. 11",),
     tolerance=1e-5,
+    computed=lambda q: free_bias(q),
     claimed=lambda q: labelled_alone(q),
     faults={"half of it": lambda q: labelled_alone(q) / 2},
 )
-def bias_in_the_relaxation(q: Quantities) -> float:
-    """With an identity for the working set's block, every row of Γ α = 0 there is α_i = 0.
-
-    The text does not say what becomes of Σ α_i y_i = 0 when Γ = yyᵀ is relaxed. Read as what a free bias asks of every
-    Γ, it makes the relaxation no bound worth having; the toolkit fixes the bias by the linear balance.
-    """
-    return free_bias(q)

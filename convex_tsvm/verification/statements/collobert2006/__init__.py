@@ -1,12 +1,6 @@
-"""Collobert, Sinz, Weston and Bottou (2006), Large Scale Transductive SVMs: its items in their order."""
-
-from importlib import import_module
+"""Collobert, Sinz, Weston and Bottou (2006), Large Scale Transductive SVMs: its items."""
 
 from ..statement import Paper
 from .quantities import problems
 
-PAPER = Paper("collobert2006", "Large Scale Transductive SVMs", problems)
-
-# In the paper's order, which is that of its report.
-for _name in ("method", "appendix"):
-    import_module(f".{_name}", __name__)
+PAPER = Paper("collobert2006", "Large Scale Transductive SVMs", problems, "method", "derivation", "appendix")

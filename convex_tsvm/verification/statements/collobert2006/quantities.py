@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -20,8 +19,8 @@ from ....methods import cccp
 from ....problem import Array, Problem
 from ....solution import Solution
 from ....solvers import NativeSolver
-from ...few import few_points
-from ..concerned import has_two_costs, labelled_first
+from ...few import SIX, few_points
+from ..concerned import EXACT, has_two_costs, labelled_first
 
 #: A decision function: w in the coordinates of the features, and b.
 Theta = tuple[Array, float]
@@ -30,22 +29,6 @@ Theta = tuple[Array, float]
 def H(s: float, t: Any) -> Array:
     """The hinge loss max(0, s - t)."""
     return np.maximum(0, s - np.asarray(t, dtype=float))
-
-
-def R(s: float, t: Any) -> Array:
-    """The ramp loss min(1 - s, max(0, 1 - t))."""
-    return np.minimum(1 - s, np.maximum(0, 1 - np.asarray(t, dtype=float)))
-
-
-@dataclass(frozen=True)
-class Program:
-    """The quadratic program of a step, solved: eq. 18-20."""
-
-    value: float
-    theta: Theta
-    xi: Array  # shape (1 + L + 2U,): slacks ξ; that of x₀ is 0
-    alpha: Array  # shape (1 + L + 2U,): multipliers of eq. 19, and first α₀, that of the balance.
-    nu: Array  # shape (1 + L + 2U,): multipliers of eq. 20.
 
 
 class Quantities:
@@ -102,11 +85,6 @@ class Quantities:
         Z = kernel_factor(self.problem.gram)
         return np.vstack([Z[self.L :].mean(axis=0), Z, Z[self.L :]])
 
-    @cached_property
-    def K(self) -> Array:
-        """K_ij = Φ(x_i)·Φ(x_j)."""
-        return np.asarray(self.phi @ self.phi.T)
-
     def f(self, theta: Theta) -> Array:
         """Outputs w·Φ(x_i) + b."""
         return np.asarray(self.phi @ theta[0] + theta[1])
@@ -114,11 +92,6 @@ class Quantities:
     def points(self, values: Array) -> Array:
         """Of values of all copies those of the points themselves, shape (L + U,)."""
         return values[1 : self.L + self.U + 1]
-
-    @cached_property
-    def instance(self) -> Instance:
-        """The formulation on the problem."""
-        return self.model.on(self.problem)
 
     @cached_property
     def theta_t(self) -> Theta:
@@ -137,27 +110,12 @@ class Quantities:
     @cached_property
     def step(self) -> ConvexStep:
         """The toolkit's convex step, with tangents at θ^t."""
-        return self.instance.step(self.points(self.f(self.theta_t)))
-
-    @cached_property
-    def solved(self) -> StepSolution:
-        """Its solution by the native solver."""
-        return NativeSolver(self.problem, tol=1e-11, max_iter=10**6).solve(self.step)
-
-    @property
-    def constant(self) -> float:
-        """What the toolkit's loss lacks of both ramp losses, summed: it is zero beyond the margin."""
-        return self.U * self.C_star * (1 - self.s)
-
-    @property
-    def step_value(self) -> float:
-        """The least value of the step by the native solver, with the paper's constant."""
-        return self.solved.primal + self.constant
+        return self.model.on(self.problem).step(self.points(self.f(self.theta_t)))
 
     @cached_property
     def theta_next(self) -> Theta:
         """θ^{t+1}."""
-        return self.theta_of(self.solved)
+        return self.theta_of(NativeSolver(self.problem, tol=1e-11, max_iter=10**6).solve(self.step))
 
     @cached_property
     def others(self) -> list[Theta]:
@@ -169,14 +127,13 @@ class Quantities:
             found.append((w, self.c - float(self.phi[0] @ w)))
         return found
 
-    @cached_property
-    def beta(self) -> Array:
-        """β_i at θ^t (eq. 11); 0 for x₀ and the labelled points."""
-        return self.beta_at(self.theta_t)
-
     def beta_at(self, theta: Theta) -> Array:
-        """β_i where tangents are taken at another θ."""
-        return np.where(self._is_copy & (self.y * self.f(theta) < self.s), self.C_star, 0.0)
+        """β_i where tangents are taken at a θ (eq. 11); 0 for x₀ and the labelled points."""
+        return self.slopes_at(self.f(theta))
+
+    def slopes_at(self, f: Array) -> Array:
+        """The same at outputs."""
+        return np.where(self._is_copy & (self.y * f < self.s), self.C_star, 0.0)
 
     @cached_property
     def _is_copy(self) -> NDArray[np.bool_]:
@@ -187,47 +144,21 @@ class Quantities:
         """C for labelled points, C* for copies of unlabelled ones, 0 for x₀."""
         return np.where(self._is_copy, self.C_star, self.C) * (np.arange(len(self.y)) > 0)
 
-    @cached_property
-    def program(self) -> Program:
-        """Eq. 18-20 at θ^t, with its multipliers."""
-        return self.solve(self.beta)
+    def minimum(self, beta: Array) -> Theta:
+        """Where the least value of eq. 18-20 is, by CVXPY."""
+        w, b = cp.Variable(self.phi.shape[1]), cp.Variable()
+        f = self.phi @ w + b
+        losses = self.upper @ cp.pos(1 - cp.multiply(self.y, f)) + cp.multiply(beta, self.y) @ f
+        cp.Problem(cp.Minimize(0.5 * cp.sum_squares(w) + losses), [f[0] == self.c]).solve(**EXACT)
+        return np.asarray(w.value), float(b.value)
 
-    def solve(
-        self, beta: Array, *, upper: Array | None = None, balanced: bool = True, nonnegative: bool = True
-    ) -> Program:
-        """Eq. 18-20 as it is written, by CVXPY; with a change, for mistakes."""
-        phi, y, upper = self.phi[1:], self.y[1:], (self.upper if upper is None else upper)[1:]
-        w, b, xi = cp.Variable(phi.shape[1]), cp.Variable(), cp.Variable(len(y))
-        f = phi @ w + b
-        margin = cp.multiply(y, f) >= 1 - xi
-        slack = xi >= (0 if nonnegative else -10)
-        balance = self.phi[0] @ w + b == self.c
-        goal = cp.Minimize(0.5 * cp.sum_squares(w) + upper @ xi + cp.multiply(beta[1:], y) @ f)
-        made = cp.Problem(goal, [margin, slack, *([balance] if balanced else [])])
-        made.solve(solver="CLARABEL", tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11)
-        alpha_0 = -float(balance.dual_value) if balanced else 0.0
-        return Program(
-            float(made.value),
-            (np.asarray(w.value), float(b.value)),
-            np.append(0.0, xi.value),
-            np.append(alpha_0, margin.dual_value),
-            np.append(0.0, slack.dual_value),
-        )
-
-    def maximum(self, lower: Array, upper: Array, *, tied: bool = True) -> tuple[float, Array]:
-        """The largest ζ·α̃ - ½ α̃ᵀKα̃ with lower <= y α̃ <= upper over the copies and Σ α̃ = 0, by CVXPY; and α̃."""
-        a = cp.Variable(len(self.y))
-        signed = cp.multiply(self.y[1:], a[1:])
-        bounds = [signed >= lower[1:], signed <= upper[1:], *([cp.sum(a) == 0] if tied else [a[0] == 0])]
-        goal = cp.Maximize(self.zeta @ a - 0.5 * cp.sum_squares(self.phi.T @ a))
-        made = cp.Problem(goal, bounds)
-        made.solve(solver="CLARABEL", tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11)
-        return float(made.value), np.asarray(a.value)
-
-    @cached_property
-    def zeta(self) -> Array:
-        """ζ_i = y_i, and ζ_0 the mean of the known labels."""
-        return np.append(self.c, self.y[1:])
+    def maximum(self, beta: Array) -> Array:
+        """Where ζ·α̃ - ½ α̃ᵀKα̃ is largest, with -β <= y α̃ <= C - β over the copies and Σ α̃ = 0, by CVXPY."""
+        a, zeta = cp.Variable(len(self.y)), np.append(self.c, self.y[1:])
+        signed = cp.multiply(self.y, a)[1:]
+        bounds = [signed >= -beta[1:], signed <= (self.upper - beta)[1:], cp.sum(a) == 0]
+        cp.Problem(cp.Maximize(zeta @ a - 0.5 * cp.sum_squares(self.phi.T @ a)), bounds).solve(**EXACT)
+        return np.asarray(a.value)
 
     @cached_property
     def run(self) -> Solution:
@@ -238,8 +169,7 @@ class Quantities:
 
 def problems() -> list[Quantities]:
     """A problem of six points, on which derivations are followed, and one of fourteen."""
-    X = np.array([[-1.3, 0.2], [1.0, 0.4], [0.6, -0.3], [-0.9, -0.5], [-0.2, 0.3], [1.4, -0.1]])
-    six = Problem(X, [-1, 1, 1, 0, 0, 0], kernel=RBF(0.9), C=4.0, C_unlabeled=1.5)
+    six = Problem(SIX, [-1, 1, 1, 0, 0, 0], kernel=RBF(0.9), C=4.0, C_unlabeled=1.5)
     rng = np.random.default_rng(3)
     X, y = rng.normal(size=(14, 2)), np.zeros(14)
     X[:7] += 0.8

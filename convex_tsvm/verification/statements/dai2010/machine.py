@@ -8,9 +8,8 @@ import cvxpy as cp
 import numpy as np
 
 from ....exact import brute_force
-from ....formulations import relative_margin, tsvm
+from ....formulations import tsvm
 from ....losses import relaxed_compact_hinge, relaxed_compact_symmetric_hinge, tube
-from ....methods import cccp
 from ....modeling.unrelaxed_compact_margin import class_spread, class_spreads, unrelaxed_objective
 from ....problem import Array
 from . import PAPER
@@ -22,62 +21,49 @@ def hinge(t: Array) -> Array:
     return np.maximum(0, 1 - t)
 
 
-def losses(q: Quantities, f: Array) -> float:
-    """C₁ Σ η + C₂ Σ ξ, with the least slacks."""
-    return float(q.C_1 * hinge(q.y * f[: q.l]).sum() + q.C_2 * hinge(np.abs(f[q.l :])).sum())
+def semi_supervised(q: Quantities, function: tuple[Array, float], cost: float) -> float:
+    """Eq. 1 with the hinge and the symmetric hinge loss, and a cost of unlabelled points."""
+    f = q.f(function)
+    return float(q.half_square(function) + q.C_1 * hinge(q.y * f[: q.l]).sum() + cost * hinge(np.abs(f[q.l :])).sum())
 
 
-@PAPER.states(
+PAPER.states(
     "eq. 1",
     r"\text{the toolkit's objective}",
     r"\tfrac12\|f\|^2_{\mathcal H} + C_1\sum_{i=1}^{l}\ell_1(x_i, y_i; f) + C_2\sum_{i=l+1}^{l+u}\ell_2(x_i; f)",
-    claimed=lambda q: [q.half_square(one) + losses(q, q.f(one)) for one in q.functions],
-    faults={
-        "the losses exchanged": lambda q: [
-            q.half_square(one) + q.C_1 * hinge(np.abs(q.f(one)[: q.l])).sum() + q.C_2 * hinge(q.f(one)[q.l :]).sum()
-            for one in q.functions
-        ]
-    },
+    says="The objective of semi-supervised methods; the S3VM has the hinge and the symmetric hinge loss.\n\n"
+    "The norm in eq. 1 is neither squared nor halved; it is in eq. 2, 3, 8 and 9, and here.",
+    computed=lambda q: q.objectives(tsvm("hinge", balance=None)),
+    claimed=lambda q: [semi_supervised(q, one, q.C_2) for one in q.functions],
+    faults={"C₁ for all points": lambda q: [semi_supervised(q, one, q.C_1) for one in q.functions]},
 )
-def eq_1(q: Quantities) -> list[float]:
-    """The objective of semi-supervised methods; the S3VM has the hinge and the symmetric hinge loss.
-
-    The norm in eq. 1 is neither squared nor halved; it is in eq. 2, 3, 8 and 9, and here.
-    """
-    model = tsvm("hinge", balance=None)
-    return [model.objective(q.problem, q.f(one), q.half_square(one)) for one in q.functions]
 
 
-def enumerated(q: Quantities, *, cost: float | None = None) -> float:
+def enumerated(q: Quantities, cost: float) -> float:
     """Eq. 2: a program for every sign of the unlabelled outputs, by CVXPY; the least value."""
-    best = np.inf
+    w, b, found = cp.Variable(q.Z.shape[1]), cp.Variable(), []
+    slack, costs = cp.Variable(q.n, nonneg=True), np.append(np.full(q.l, q.C_1), np.full(q.u, cost))
+    goal = cp.Minimize(0.5 * cp.sum_squares(w) + costs @ slack)
     for signs in itertools.product((1.0, -1.0), repeat=q.u):
-        w, b = cp.Variable(q.Z.shape[1]), cp.Variable()
-        eta, xi, f = cp.Variable(q.l, nonneg=True), cp.Variable(q.u, nonneg=True), q.Z @ w + b
-        margins = [cp.multiply(q.y, f[: q.l]) >= 1 - eta, cp.multiply(np.array(signs), f[q.l :]) >= 1 - xi]
-        paid = q.C_1 * cp.sum(eta) + (q.C_2 if cost is None else cost) * cp.sum(xi)
-        made = cp.Problem(cp.Minimize(0.5 * cp.sum_squares(w) + paid), margins)
-        best = min(best, float(made.solve(solver="CLARABEL")))
-    return best
+        margins = cp.multiply(np.append(q.y, signs), q.Z @ w + b) >= 1 - slack
+        found.append(float(cp.Problem(goal, [margins]).solve(solver="CLARABEL")))
+    return min(found)
 
 
-@PAPER.states(
+PAPER.states(
     "eq. 2",
     r"\text{least objective over all labelings}",
     r"\min_{w,b,\eta,\xi\ge0}\ \tfrac12\|w\|^2 + C_1\sum_i\eta_i + C_2\sum_i\xi_i,\quad |f(x_i)| \ge 1 - \xi_i",
+    says="The S3VM with slacks: the toolkit's enumeration of labels against a program for every sign.\n\n"
+    "The sum over unlabelled points begins at l where l + 1 is meant (so in the proof of Proposition 1); as no "
+    "constraint is about ξ_l, it is zero and does no harm.",
     rests_on=("eq. 1",),
     tolerance=1e-5,
     quantities=lambda: PAPER.quantities()[:1],
-    claimed=lambda q: enumerated(q),
-    faults={"C₁ for all points": lambda q: enumerated(q, cost=q.C_1)},
+    computed=lambda q: brute_force(tsvm("hinge", balance=None), q.problem)[0],
+    claimed=lambda q: enumerated(q, q.C_2),
+    faults={"C₁ for all points": lambda q: enumerated(q, q.C_1)},
 )
-def eq_2(q: Quantities) -> float:
-    """The S3VM with slacks: the toolkit's enumeration of labels against a program for every sign.
-
-    The sum over unlabelled points begins at l where l + 1 is meant (so in the proof of Proposition 1); as no constraint
-    is about ξ_l, it is zero and does no harm.
-    """
-    return brute_force(tsvm("hinge", balance=None), q.problem)[0]
 
 
 def scatter(q: Quantities, w: Array, power: int = 2) -> float:
@@ -88,10 +74,13 @@ def scatter(q: Quantities, w: Array, power: int = 2) -> float:
     return abs(float(f[y > 0].mean() - f[y < 0].mean())) ** power / within
 
 
-@PAPER.states(
+PAPER.states(
     "§2.2, LDA criterion",
     r"\mathcal J(2w) / \mathcal J(w)",
     r"1 \text{ for } \mathcal J(w) = \frac{\|\hat m_{-1} - \hat m_1\|^2}{\sum_i s_i}",
+    says="A ratio of spreads does not depend on the length of w.\n\n"
+    "The spread within classes has a small ridge here, as a class of a single point has none.",
+    computed=lambda q: [scatter(q, 2 * w) / scatter(q, w) for w, _ in q.functions],
     claimed=lambda q: np.ones(len(q.functions)),
     printed=lambda q: [scatter(q, 2 * w, 1) / scatter(q, w, 1) for w, _ in q.functions],
     printed_tex=r"\mathcal J(w) = \frac{\|\hat m_{-1} - \hat m_1\|}{s_{-1} + s_1}",
@@ -100,127 +89,85 @@ def scatter(q: Quantities, w: Array, power: int = 2) -> float:
     " has no maximum.",
     faults={"a cube": lambda q: [scatter(q, 2 * w, 3) / scatter(q, w, 3) for w, _ in q.functions]},
 )
-def lda(q: Quantities) -> list[float]:
-    """A ratio of spreads does not depend on the length of w.
-
-    The spread within classes has a small ridge here, as a class of a single point has none.
-    """
-    return [scatter(q, 2 * w) / scatter(q, w) for w, _ in q.functions]
 
 
-def means(q: Quantities, f: Array, *, denominators: str = "classes") -> tuple[float, float]:
-    """The class means in eq. 4-7: of the negative (1) class and of the positive (0) one."""
-    positive, negative = (q.y + 1) / 2, (1 - q.y) / 2
-    n_0: float
-    n_1: float
-    if denominators == "points":
-        n_0 = n_1 = float(q.n)
-    else:
-        n_0, n_1 = 2 * q.u * (1 - q.r) + positive.sum(), q.u * (2 * q.r - 1) + negative.sum()
-    mean_1 = (q.d @ f[q.l :] + negative @ f[: q.l]) / n_1
-    return float(mean_1), float(((1 - q.d) @ f[q.l :] + positive @ f[: q.l]) / n_0)
-
-
-def least_slacks(q: Quantities, f: Array, number: int, **how: str) -> Array:
-    """The least ζ that eq. ``number`` allows, for the points it is about."""
-    mean_1, mean_0 = means(q, f, **how)
-    weight = {4: (q.y + 1) / 2, 5: (1 - q.y) / 2, 6: 1 - q.d, 7: q.d}[number]
-    outputs, mean = (f[: q.l] if number < 6 else f[q.l :]), (mean_0 if number in (4, 6) else mean_1)
+def least_slacks(q: Quantities, f: Array, number: int, over_classes: bool = True) -> Array:
+    """The least ζ that eq. ``number`` allows, for the points it is about; with means over classes, or all points."""
+    positive = number in (4, 6)
+    known = (q.y + 1) / 2 if positive else (1 - q.y) / 2
+    unknown, size = (1 - q.d, 2 * q.u * (1 - q.r)) if positive else (q.d, q.u * (2 * q.r - 1))
+    mean = (unknown @ f[q.l :] + known @ f[: q.l]) / (size + known.sum() if over_classes else q.n)
+    weight, outputs = (known, f[: q.l]) if number < 6 else (unknown, f[q.l :])
     return np.asarray(np.maximum(0, weight * np.abs(outputs - mean) - q.epsilon))
 
 
-def objective(q: Quantities, function: tuple[Array, float], **how: str) -> float:
+def objective(q: Quantities, function: tuple[Array, float], over_classes: bool = True) -> float:
     """Eq. 3 with the least slacks; points pay the hinge loss of their label."""
     f = q.f(function)
     paid = q.C_1 * hinge(q.y * f[: q.l]).sum() + q.C_2 * hinge((1 - 2 * q.d) * f[q.l :]).sum()
-    spread = sum(least_slacks(q, f, number, **how).sum() for number in (4, 5, 6, 7))
+    spread = sum(least_slacks(q, f, number, over_classes).sum() for number in (4, 5, 6, 7))
     return float(q.half_square(function) + paid + q.C_3 * spread)
 
 
-@PAPER.states(
+PAPER.states(
     "eq. 3",
     r"\text{the toolkit's objective before relaxation}",
     r"\tfrac12\|w\|^2 + C_1\sum\eta_i + C_2\sum\xi_i + C_3\sum(\zeta_{1,i} + \zeta_{0,i}),\quad"
     r" \tfrac1u\sum d_i = 2r - 1",
+    says="Every class stays within ε of its mean output, or pays.\n\n"
+    "By the balance 2r - 1 is the share of the negative class, whose d_i are 1: r is no share of a class. The label "
+    "d_i, whose class mean counts, and the sign of f(x_i) in |f(x_i)| >= 1 - ξ_i are not tied to each other in the "
+    "paper; here both are the label.",
     rests_on=("eq. 2", "eq. 4", "eq. 5", "eq. 6", "eq. 7"),
-    claimed=lambda q: [objective(q, one) for one in q.functions],
-    faults={"means over all points": lambda q: [objective(q, one, denominators="points") for one in q.functions]},
-)
-def eq_3(q: Quantities) -> list[float]:
-    """Every class stays within ε of its mean output, or pays.
-
-    By the balance 2r - 1 is the share of the negative class, whose d_i are 1: r is no share of a class. The label d_i,
-    whose class mean counts, and the sign of f(x_i) in |f(x_i)| >= 1 - ξ_i are not tied to each other in the paper; here
-    both are the label.
-    """
-    return [
+    computed=lambda q: [
         unrelaxed_objective(q.problem, q.f(one), q.labels, q.half_square(one), q.epsilon, q.C_3) for one in q.functions
-    ]
+    ],
+    claimed=lambda q: [objective(q, one) for one in q.functions],
+    faults={"means over all points": lambda q: [objective(q, one, False) for one in q.functions]},
+)
 
 
-def spreads_of(q: Quantities, sign: float, known: bool) -> list[Array]:
-    """The toolkit's excess of each point of a class over ε, 0 for the others; of the labelled points or the others."""
-    part = slice(0, q.l) if known else slice(q.l, q.n)
-    found = []
-    for function in q.functions:
-        spreads = class_spreads(q.f(function), q.labels, q.epsilon)
-        found.append(np.where(q.labels == sign, spreads, 0.0)[part])
-    return found
-
-
-#: Whom eq. 4-7 are about, in LaTeX: 1 for the points of the class, 0 for the others.
-MEMBERS = {4: r"\tfrac{y_i+1}{2}", 5: r"\tfrac{1-y_i}{2}", 6: "(1-d_i)", 7: "d_i"}
-
-
-def slack_tex(number: int) -> str:
-    """LaTeX of the mean of a class in eq. 4-7."""
+def slack_statement(number: int, who: str, sign: float) -> None:
+    """State one of eq. 4-7: who is within ε of which mean."""
+    part = (lambda q: slice(0, q.l)) if number < 6 else (lambda q: slice(q.l, q.n))
     known, unknown, size = r"\tfrac{y_j+1}{2}", "(1-d_j)", "2u(1-r)"
-    if number in (5, 7):
+    if sign < 0:
         known, unknown, size = r"\tfrac{1-y_j}{2}", "d_j", "u(2r-1)"
-    return rf"\frac{{\sum_{{j>l}}{unknown} f(x_j) + \sum_{{j\le l}}{known} f(x_j)}}{{{size} + \sum_{{j\le l}}{known}}}"
+    sums = (rf"\sum_{{j>l}}{unknown} f(x_j) + \sum_{{j\le l}}{known} f(x_j)", rf"{size} + \sum_{{j\le l}}{known}")
+    own = (known if number < 6 else unknown).replace("j", "i")
 
+    def spreads(q: Quantities) -> list[Array]:
+        found = [class_spreads(q.f(one), q.labels, q.epsilon) for one in q.functions]
+        return [np.where(q.labels == sign, one, 0.0)[part(q)] for one in found]
 
-def _slack_statement(number: int, who: str, sign: float) -> None:
-    zeta = r"\zeta_{0,i}" if sign > 0 else r"\zeta_{1,i}"
-
-    def computed(q: Quantities) -> list[Array]:
-        return spreads_of(q, sign, number < 6)
-
-    computed.__doc__ = f"{who} points are within ε of the mean output of their class, or pay for the rest."
     PAPER.states(
         f"eq. {number}",
-        rf"{zeta}",
-        rf"\max\Big(0, {MEMBERS[number]}\,\Big|f(x_i) - {slack_tex(number)}\Big| - \varepsilon\Big)",
+        r"\zeta_{0,i}" if sign > 0 else r"\zeta_{1,i}",
+        rf"\max\Big(0, {own}\,\Big|f(x_i) - \frac{{{sums[0]}}}{{{sums[1]}}}\Big| - \varepsilon\Big)",
+        says=f"{who} points are within ε of the mean output of their class, or pay for the rest.",
+        computed=spreads,
         claimed=lambda q: [least_slacks(q, q.f(one), number) for one in q.functions],
-        faults={
-            "means over all points": lambda q: [
-                least_slacks(q, q.f(one), number, denominators="points") for one in q.functions
-            ]
-        },
-    )(computed)
+        faults={"means over all points": lambda q: [least_slacks(q, q.f(one), number, False) for one in q.functions]},
+    )
 
 
-for _number, _who, _sign in (
-    (4, "Labelled positive", 1.0),
-    (5, "Labelled negative", -1.0),
-    (6, "Unlabelled positive", 1.0),
-    (7, "Unlabelled negative", -1.0),
-):
-    _slack_statement(_number, _who, _sign)
+slack_statement(4, "Labelled positive", 1.0)
+slack_statement(5, "Labelled negative", -1.0)
+slack_statement(6, "Unlabelled positive", 1.0)
+slack_statement(7, "Unlabelled negative", -1.0)
 
 
-@PAPER.states(
+PAPER.states(
     "Proposition 1",
     r"\sum_i \ell_c(x_i)",
     r"\sum_i \zeta_i,\quad |f(x_i)| \le \tfrac12(\varepsilon + \zeta_i)",
+    says="The relaxed constraints have an upper bound of the class spread for their loss.",
     relation="<=",
     rests_on=("eq. 4", "eq. 5", "eq. 6", "eq. 7"),
+    computed=lambda q: [class_spread(f, q.labels, q.epsilon) for f in many_outputs(q)],
     claimed=lambda q: [np.maximum(0, 2 * np.abs(f) - q.epsilon).sum() for f in many_outputs(q)],
     faults={"|f| <= ε + ζ": lambda q: [np.maximum(0, np.abs(f) - q.epsilon).sum() for f in many_outputs(q)]},
 )
-def proposition_1(q: Quantities) -> list[float]:
-    """The relaxed constraints have an upper bound of the class spread for their loss."""
-    return [class_spread(f, q.labels, q.epsilon) for f in many_outputs(q)]
 
 
 def many_outputs(q: Quantities) -> list[Array]:
@@ -229,39 +176,35 @@ def many_outputs(q: Quantities) -> list[Array]:
     return [*(q.f(one) for one in q.functions), *apart]
 
 
-def relaxed(q: Quantities, function: tuple[Array, float], *, factor: float = 1.0, copies: float = 1.0) -> float:
+def relaxed(q: Quantities, function: tuple[Array, float], *, factor: float = 1.0) -> float:
     """Eq. 8 with the least slacks."""
     f = q.f(function)
-    zeta = np.maximum(0, factor * np.abs(f) - q.epsilon)
-    total = q.half_square(function) + q.C_3 * (zeta[: q.l].sum() + copies * zeta[q.l :].sum())
-    loss = np.minimum(hinge(np.abs(f[q.l :])), 1 + q.delta)
-    return float(total + q.C_1 * hinge(q.y * f[: q.l]).sum() + q.C_2 * loss.sum())
+    zeta, xi = np.maximum(0, factor * np.abs(f) - q.epsilon), np.minimum(hinge(np.abs(f[q.l :])), 1 + q.delta)
+    paid = q.C_1 * hinge(q.y * f[: q.l]).sum() + q.C_2 * xi.sum() + q.C_3 * zeta.sum()
+    return float(q.half_square(function) + paid)
 
 
-@PAPER.states(
+PAPER.states(
     "eq. 8",
     r"\text{the toolkit's objective}",
     r"\tfrac12\|w\|^2 + C_1\sum\eta_i + C_2\sum\xi_i + C_3\sum_{i=1}^{l+u}\zeta_i,\quad |f(x_i)| \le \varepsilon +"
     r" \zeta_i",
+    says="The relaxed machine: outputs with a margin, and not too far out; clipped at δ, as Algorithm 1 has it.",
     rests_on=("Proposition 1",),
+    computed=lambda q: q.objectives(q.model),
     claimed=lambda q: [relaxed(q, one) for one in q.functions],
-    faults={
-        "2|f| <= ε + ζ, as in Proposition 1": lambda q: [relaxed(q, one, factor=2.0) for one in q.functions],
-        "unlabelled points counted twice": lambda q: [relaxed(q, one, copies=2.0) for one in q.functions],
-    },
+    faults={"2|f| <= ε + ζ, as in Proposition 1": lambda q: [relaxed(q, one, factor=2.0) for one in q.functions]},
 )
-def eq_8(q: Quantities) -> list[float]:
-    """The relaxed machine: outputs with a margin, and not too far out; clipped at δ, as Algorithm 1 has it."""
-    return [q.model.objective(q.problem, q.f(one), q.half_square(one)) for one in q.functions]
 
-
-@PAPER.states(
+PAPER.states(
     "§3, eq. 8 as a bound",
     r"\sum_i \ell_c(x_i) \text{ of one class}",
     r"\sum_i \max(0, 2|f(x_i)| - \varepsilon)",
+    says="With ε = 1 Proposition 1's constraint charges at least the spread; eq. 8's half of it for 2 ε.",
     relation="<=",
     rests_on=("Proposition 1", "eq. 8"),
     quantities=lambda: [np.array([1.0, 1.0, -1.0]), np.array([0.3, 2.5, -1.2, 0.1])],
+    computed=lambda f: class_spread(f, np.ones(len(f)), 1.0),
     claimed=lambda f: 2 * tube(0.5)(f).sum(),
     printed=lambda f: tube(1.0)(f).sum(),
     printed_tex=r"|w^\top x_i + b| \le \varepsilon + \zeta_i",
@@ -270,36 +213,32 @@ def eq_8(q: Quantities) -> list[float]:
     " outputs 1, 1, -1 of one class with ε = 1 pay nothing, and have spread 1/3.",
     faults={"a quarter of the losses": lambda f: tube(0.5)(f).sum() / 2 - 1},
 )
-def eq_8_as_a_bound(f: Array) -> float:
-    """With ε = 1 Proposition 1's constraint charges at least the spread; eq. 8's half of it for 2 ε."""
-    return class_spread(f, np.ones(len(f)), 1.0)
 
-
-@PAPER.states(
+PAPER.states(
     "Algorithm 1",
     r"\text{value of the convex step}",
     r"-\min\ \tfrac12 v^\top K v - \alpha^\top 1 + \varepsilon\gamma^\top 1 + \varepsilon\hat\gamma^\top 1,"
     r"\quad v = (\alpha-\beta)\odot y - \gamma + \hat\gamma",
+    says="A step of the procedure by the paper's dual, corrected, and by the native solver.",
     rests_on=("eq. 8",),
     tolerance=1e-5,
+    computed=lambda q: q.step_value,
     claimed=lambda q: q.dual(),
     printed=lambda q: q.dual(gamma=0.0, gamma_hat=2.0),
     printed_tex=r"\dots - \alpha^\top 1 + \varepsilon\hat\gamma^\top 1 + \varepsilon\hat\gamma^\top 1",
     corrected_tex=r"\dots - \alpha^\top 1 + \varepsilon\gamma^\top 1 + \varepsilon\hat\gamma^\top 1",
     misprint="The dual has ε γ̂'1 twice, in place of ε γ'1 + ε γ̂'1.",
-    faults={"no β": lambda q: q.dual(moved=False) + 0.01, "ε left out": lambda q: q.dual(gamma=0.0, gamma_hat=0.0)},
+    faults={"ε left out": lambda q: q.dual(gamma=0.0, gamma_hat=0.0)},
 )
-def algorithm_1(q: Quantities) -> float:
-    """A step of the procedure by the paper's dual, corrected, and by the native solver."""
-    return q.step_value
 
-
-@PAPER.states(
+PAPER.states(
     "§3, J_vex",
     r"\text{value of the convex step}",
     r"\text{its dual with one } \gamma_i, \hat\gamma_i \text{ for each of the } l + u \text{ points}",
+    says="Every point's compactness counts once.",
     rests_on=("Algorithm 1",),
     tolerance=1e-5,
+    computed=lambda q: q.step_value,
     claimed=lambda q: q.dual(),
     printed=lambda q: q.dual(counted=2),
     printed_tex=r"C_3\sum_{i=1}^{l+2u}\max(0, |f(x_i)| - \varepsilon)",
@@ -309,45 +248,14 @@ def algorithm_1(q: Quantities) -> float:
     " once.",
     faults={"unlabelled points not counted": lambda q: q.dual(counted=0)},
 )
-def convex_part(q: Quantities) -> float:
-    """Every point's compactness counts once."""
-    return q.step_value
 
-
-@PAPER.states(
-    "eq. 9",
-    r"\text{the toolkit's least objective}",
-    r"\min\ \tfrac12\|w\|^2 + C_1\sum\eta_i + C_2\sum_{i=1}^{l+u}(\zeta_i + \hat\zeta_i)",
-    tolerance=1e-5,
-    claimed=lambda q: relative(q),
-    faults={
-        "labelled points only": lambda q: relative(q, everyone=False),
-        "one side only": lambda q: relative(q, both=False),
-    },
-)
-def eq_9(q: Quantities) -> float:
-    """The semi-supervised relative margin machine, one convex problem."""
-    model = relative_margin(q.epsilon, q.C_2 / q.C_1)
-    return cccp(model, q.problem, tol=1e-9).objective
-
-
-def relative(q: Quantities, *, everyone: bool = True, both: bool = True) -> float:
-    """Eq. 9 as a program, by CVXPY."""
-    w, b, eta = cp.Variable(q.Z.shape[1]), cp.Variable(), cp.Variable(q.l, nonneg=True)
-    f, count = q.Z @ w + b, q.n if everyone else q.l
-    above, below = cp.Variable(count, nonneg=True), cp.Variable(count, nonneg=True)
-    bounds = [cp.multiply(q.y, f[: q.l]) >= 1 - eta, f[:count] <= q.epsilon + above]
-    bounds += [-f[:count] <= q.epsilon + below] if both else []
-    paid = q.C_1 * cp.sum(eta) + q.C_2 * (cp.sum(above) + cp.sum(below))
-    made = cp.Problem(cp.Minimize(0.5 * cp.sum_squares(w) + paid), bounds)
-    return float(made.solve(solver="CLARABEL", tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10))
-
-
-@PAPER.states(
+PAPER.states(
     "§3.1, special variant",
     r"\ell_2'(t) \text{ with } C_2 = C_3,\ \varepsilon = 0",
     r"\max(1, |t|)",
+    says="With these parameters the loss of unlabelled points is convex.",
     rests_on=("eq. 8", "eq. 9"),
+    computed=lambda q: relaxed_compact_symmetric_hinge(0.0, 1.0)(q.t),
     claimed=lambda q: np.maximum(1, np.abs(q.t)),
     printed=lambda q: np.abs(q.t),
     printed_tex=r"\varepsilon = 0:\quad f(x_i) \le \varepsilon + \zeta_i,\ -f(x_i) \le \varepsilon + \hat\zeta_i",
@@ -356,9 +264,6 @@ def relative(q: Quantities, *, everyone: bool = True, both: bool = True) -> floa
     " eq. 9 charges the same but for a constant, and other losses for labelled points than eq. 8 with ε = 0.",
     faults={"the hinge twice": lambda q: 2 * np.maximum(1, np.abs(q.t))},
 )
-def special_variant(q: Quantities) -> Array:
-    """With these parameters the loss of unlabelled points is convex."""
-    return relaxed_compact_symmetric_hinge(0.0, 1.0)(q.t)
 
 
 @PAPER.states(
@@ -367,7 +272,7 @@ def special_variant(q: Quantities) -> Array:
     r"\max(0, 1-t) + \tfrac{C_3}{C_1}\max(0, |t|-\varepsilon),\ \max(0, 1-|t|) + \tfrac{C_3}{C_2}\max(0,"
     r" |t|-\varepsilon)",
     rests_on=("eq. 8",),
-    claimed=lambda q: compact_losses(q),
+    claimed=lambda q: compact_losses(q, q.epsilon),
     faults={"ε = 1 whatever it is": lambda q: compact_losses(q, 1.0)},
 )
 def figure_1(q: Quantities) -> list[Array]:
@@ -376,7 +281,7 @@ def figure_1(q: Quantities) -> list[Array]:
     return [labelled(q.t), relaxed_compact_symmetric_hinge(q.epsilon, q.C_3 / q.C_2)(q.t)]
 
 
-def compact_losses(q: Quantities, epsilon: float | None = None) -> list[Array]:
+def compact_losses(q: Quantities, epsilon: float) -> list[Array]:
     """Figure 1's curves, written out."""
-    far = np.maximum(0, np.abs(q.t) - (q.epsilon if epsilon is None else epsilon))
+    far = np.maximum(0, np.abs(q.t) - epsilon)
     return [hinge(q.t) + q.C_3 / q.C_1 * far, hinge(np.abs(q.t)) + q.C_3 / q.C_2 * far]

@@ -8,35 +8,20 @@ import cvxpy as cp
 import numpy as np
 
 from ....formulations import Formulation, compact_margin, compactness_weights
-from ....instance.convex_step import ConvexStep
 from ....kernels import RBF, kernel_factor
 from ....losses import PLQ, relaxed_compact_hinge, relaxed_compact_symmetric_hinge
 from ....problem import Array, Problem
 from ....solvers import NativeSolver
-from ...few import few_points
+from ...few import SIX, few_points
 from ..concerned import has_two_costs, labelled_first
 
 
 class Quantities:
-    """A problem in the paper's notation: labelled points first, C₁, C₂ and C₃, ε and δ.
+    """A problem in the paper's notation: l labelled points first, then u unlabelled ones, C₁, C₂ and C₃, ε and δ.
 
-    Attributes
-    ----------
-    l, u, n : int
-        Numbers of labelled, unlabelled and all points.
-    y : array, shape (l,)
-        The known labels.
-    C_1, C_2, C_3, epsilon, delta : float
-    Z : array, shape (n, d)
-        A factor of the kernel matrix, K = Z Zᵀ: the points x_i, which are the z_i as well.
-    functions : list of (array, float)
-        Random functions (w, b) in the coordinates of Z.
-    d : array, shape (u,)
-        d_i of the unlabelled points: 0 for the positive class, 1 for the negative one.
-    r : float
-        2r - 1 is the share of unlabelled points in the negative class, by the class balance in eq. 3.
-    t : array
-        Outputs at which losses are compared.
+    Z Zᵀ is the kernel matrix, and functions are random (w, b) in the coordinates of Z, which are the z_i as well.  d_i
+    of an unlabelled point is 0 for the positive class, 1 for the negative one, whose share among them is 2r - 1 by the
+    class balance in eq. 3.  Losses are compared at t.
     """
 
     def __init__(self, problem: Problem, epsilon: float, C_3: float, delta: float) -> None:
@@ -92,34 +77,34 @@ class Quantities:
         weights = compactness_weights(self.problem, self.C_3)
         return compact_margin(self.epsilon, *weights, s=self.delta, balance=None)
 
+    def objectives(self, model: Formulation) -> list[float]:
+        """The toolkit's objective of a formulation at the functions."""
+        return [model.objective(self.problem, self.f(one), self.half_square(one)) for one in self.functions]
+
     @cached_property
     def outputs(self) -> Array:
         """Outputs at which tangents are taken."""
         return self.f(self.functions[1])
 
     @cached_property
-    def step(self) -> ConvexStep:
-        """The toolkit's convex step there."""
-        return self.model.on(self.problem).step(self.outputs)
-
-    @cached_property
     def step_value(self) -> float:
         """Its least value, with H₁(f) + H₁(-f) as convex part of the unlabelled points' loss, as the paper has it."""
-        found = NativeSolver(self.problem, tol=1e-10, max_iter=10**6).solve(self.step)
+        step = self.model.on(self.problem).step(self.outputs)
+        found = NativeSolver(self.problem, tol=1e-10, max_iter=10**6).solve(step)
         constant = 2 - float(self.model.unlabeled.split()[0](0.0))  # type: ignore[union-attr]
         return found.primal + self.u * self.C_2 * constant
 
-    def dual(self, *, counted: int = 1, gamma: float = 1.0, gamma_hat: float = 1.0, moved: bool = True) -> float:
+    def dual(self, *, counted: int = 1, gamma: float = 1.0, gamma_hat: float = 1.0) -> float:
         """Minus the value of Algorithm 1's quadratic program.
 
-        Its arguments make mistakes: the compactness of an unlabelled point counts ``counted`` times, ``gamma`` and
-        ``gamma_hat`` are factors of ε γ'1 and ε γ̂'1, and without ``moved`` β is left out.
+        Its arguments make mistakes: the compactness of an unlabelled point counts ``counted`` times, and ``gamma`` and
+        ``gamma_hat`` are factors of ε γ'1 and ε γ̂'1.
         """
         l, u, f = self.l, self.u, self.outputs
         point = np.concatenate([np.arange(l), np.arange(l, l + u), np.arange(l, l + u)])
         y = np.concatenate([self.y, np.ones(u), -np.ones(u)])
         cost = np.where(np.arange(len(point)) < l, self.C_1, self.C_2)
-        beta = np.where((np.arange(len(point)) >= l) & (y * f[point] < self.delta), self.C_2, 0.0) * moved
+        beta = np.where((np.arange(len(point)) >= l) & (y * f[point] < self.delta), self.C_2, 0.0)
         copies = np.zeros((l + u, len(point)))
         copies[point, np.arange(len(point))] = y
         alpha = cp.Variable(len(point), nonneg=True)
@@ -134,8 +119,7 @@ class Quantities:
 
 def problems() -> list[Quantities]:
     """A problem of six points, and one of twelve."""
-    X = np.array([[-1.3, 0.2], [1.0, 0.4], [0.6, -0.3], [-0.9, -0.5], [-0.2, 0.3], [1.4, -0.1]])
-    six = Problem(X, [-1, 1, 0, 0, 0, 0], kernel=RBF(0.9), C=4.0, C_unlabeled=1.5, balance=None)
+    six = Problem(SIX, [-1, 1, 0, 0, 0, 0], kernel=RBF(0.9), C=4.0, C_unlabeled=1.5, balance=None)
     X, y = np.random.default_rng(4).normal(size=(12, 2)), np.zeros(12)
     y[:5] = [1, -1, 1, -1, -1]
     twelve = Problem(X, y, kernel=RBF(1.2), C=2.0, C_unlabeled=0.7, balance=None)

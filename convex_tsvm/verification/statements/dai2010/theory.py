@@ -22,10 +22,7 @@ RADIUS = 2.0
     r"2\sqrt{\tfrac{D}{lu}\sum_i \lambda_i}",
     relation="<=",
     claimed=lambda q: 2 * np.sqrt(RADIUS / (q.l * q.u) * np.linalg.eigvalsh(q.problem.gram).sum()),
-    faults={
-        "without the factor 2": lambda q: np.sqrt(RADIUS / (q.l * q.u) * np.trace(q.problem.gram)),
-        "(l + u)² in place of l u": lambda q: 2 * np.sqrt(RADIUS * np.trace(q.problem.gram)) / q.n,
-    },
+    faults={"without the factor 2": lambda q: np.sqrt(RADIUS / (q.l * q.u) * np.trace(q.problem.gram))},
 )
 def lemma_2(q: Quantities) -> float:
     """The S3VM's class ½ ‖w‖² <= D has no larger complexity: the mean over signs, less four standard errors."""
@@ -33,45 +30,34 @@ def lemma_2(q: Quantities) -> float:
     return found.estimate - 4 * found.error
 
 
-@PAPER.states(
+PAPER.states(
     "Lemma 3",
     r"\text{the toolkit's bound of } R_{l+u}(\mathcal F_{D,C_3})",
     r"\min_{\alpha\ge0}\ \tfrac{1}{l+u}\sum_i x_i^\top K_\alpha x_i + \tfrac{l+u}{lu} D\sum_i\alpha_i,\quad"
     r" K_\alpha = \left(\sum_i\alpha_i (I + C_3 z_i z_i^\top)\right)^{-1}",
+    says="The machine's class ½ ‖w‖² + (C₃/2)(w·z_i)² <= D has a smaller bound, the least over α.\n\n"
+    "The paper has C₃ |f| beyond ε in eq. 8, and C₃ f² in this class.",
     rests_on=("Lemma 2",),
     tolerance=2e-3,
+    computed=lambda q: rademacher_complexity(q.problem, RADIUS, q.C_3, n_draws=2).bound,
     claimed=lambda q: least_over_alpha(q),
     printed=lambda q: 0.0,
-    printed_tex=(
-        r"\min_{\alpha\ge0}\ \tfrac{1}{l+u}\sum_i x_i K_\alpha x_i + \tfrac{lu}{(m+u)^2}\,D\sum_i\alpha_i,\quad"
-        r" K_\alpha = \sum_i\alpha_i I + C_3\sum_i\alpha_i z_i^\top"
-    ),
-    corrected_tex=(
-        r"\min_{\alpha\ge0}\ \tfrac{1}{l+u}\sum_i x_i^\top K_\alpha x_i + \tfrac{l+u}{lu}\,D\sum_i\alpha_i,\quad"
-        r" K_\alpha = \Big(\sum_i\alpha_i I + C_3\sum_i\alpha_i z_i z_i^\top\Big)^{-1}"
-    ),
+    printed_tex=r"\min_{\alpha\ge0}\ \tfrac{1}{l+u}\sum_i x_i K_\alpha x_i + \tfrac{lu}{(m+u)^2}\,D\sum_i\alpha_i,\quad"
+    r" K_\alpha = \sum_i\alpha_i I + C_3\sum_i\alpha_i z_i^\top",
+    corrected_tex=r"\min_{\alpha\ge0}\ \tfrac{1}{l+u}\sum_i x_i^\top K_\alpha x_i + \tfrac{l+u}{lu}\,D\sum_i\alpha_i,"
+    r"\quad K_\alpha = \Big(\sum_i\alpha_i I + C_3\sum_i\alpha_i z_i z_i^\top\Big)^{-1}",
     misprint="K_{α,C₃} is the inverse of what is printed, with z_i z_iᵀ, and the factor of D Σ α is (l+u)/(lu), not"
     " lu/(m+u)²: as printed the value at α = 0 is 0.",
-    faults={
-        "without C₃": lambda q: least_over_alpha(q, compact=False),
-        "the factor lu/(l+u)²": lambda q: least_over_alpha(q, factor=q.l * q.u / q.n**2),
-    },
+    faults={"without C₃": lambda q: least_over_alpha(q, compact=False)},
 )
-def lemma_3(q: Quantities) -> float:
-    """The machine's class ½ ‖w‖² + (C₃/2)(w·z_i)² <= D has a smaller bound, the least over α.
-
-    The paper has C₃ |f| beyond ε in eq. 8, and C₃ f² in this class.
-    """
-    return rademacher_complexity(q.problem, RADIUS, q.C_3, n_draws=2).bound
 
 
-def least_over_alpha(q: Quantities, *, compact: bool = True, factor: float | None = None) -> float:
+def least_over_alpha(q: Quantities, *, compact: bool = True) -> float:
     """Lemma 3's minimum, by CVXPY."""
     alpha = cp.Variable(q.n, nonneg=True)
     A = cp.sum(alpha) * np.eye(q.Z.shape[1]) + compact * q.C_3 * q.Z.T @ cp.diag(alpha) @ q.Z
     first = sum(cp.matrix_frac(x, A) for x in q.Z) / q.n
-    factor = q.n / (q.l * q.u) if factor is None else factor
-    return float(cp.Problem(cp.Minimize(first + factor * RADIUS * cp.sum(alpha))).solve(solver="CLARABEL"))
+    return float(cp.Problem(cp.Minimize(first + q.n / (q.l * q.u) * RADIUS * cp.sum(alpha))).solve(solver="CLARABEL"))
 
 
 @dataclass(frozen=True)
@@ -112,14 +98,17 @@ POPULATIONS = [
 ]
 
 
-@PAPER.states(
+PAPER.states(
     "Corollary 4",
     r"P[y \ne \mathrm{sign} f(x)] \text{ on the unlabelled points}",
     r"\tfrac{1}{l\gamma}\sum_{i=1}^{l}\max(0, \gamma - y_i f(x_i)) + \tfrac{R}{\gamma} + c_0 Q\sqrt{\min(l,u)}"
     r" + \sqrt{\tfrac{S Q}{2}\ln\tfrac1\delta}",
+    says="On 50 000 labelled and as many unlabelled points the error is below the bound, for few and many wrong "
+    "labels.",
     relation="<=",
     rests_on=("Lemma 2",),
     quantities=lambda: POPULATIONS,
+    computed=lambda q: float((q.margins()[q.l :] < 0).mean()),
     claimed=lambda q: q.bound(),
     printed=lambda q: q.bound(margin=1.0, printed=True),
     printed_tex=r"\tfrac{1}{n\gamma}\sum_{i=1}^{l}\max(0, 1 - y_i f(x_i)) + \dots",
@@ -128,6 +117,3 @@ POPULATIONS = [
     " with n = l. What n is the corollary does not say; it must be l.",
     faults={"without the margin errors": lambda q: q.bound(margin=-1e9)},
 )
-def corollary_4(q: Population) -> float:
-    """On 50 000 labelled and as many unlabelled points the error is below the bound, for few and many wrong labels."""
-    return float((q.margins()[q.l :] < 0).mean())

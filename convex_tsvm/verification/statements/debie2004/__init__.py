@@ -1,12 +1,6 @@
-"""De Bie and Cristianini (2004), Convex Methods for Transduction: its items in their order."""
-
-from importlib import import_module
+"""De Bie and Cristianini (2004), Convex Methods for Transduction: its items."""
 
 from ..statement import Paper
 from .quantities import problems
 
-PAPER = Paper("debie2004", "Convex Methods for Transduction", problems)
-
-# In the paper's order, which is that of its report.
-for _name in ("relaxation", "spectral"):
-    import_module(f".{_name}", __name__)
+PAPER = Paper("debie2004", "Convex Methods for Transduction", problems, "relaxation", "derivation", "spectral")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 from ....formulations import tsvm
 from ...derivation import Derivation
@@ -10,7 +11,9 @@ from ...derive import derive
 from ...dual import alpha, kernel
 from ...lemmas import Lemma
 from ...steps import Chain, Line, Setting
-from ...symbols import Sum, Symbol
+from ...symbols import Sum, Symbol, formula
+from ..statement import changed, unconditioned, without
+from . import PAPER
 
 
 def derivations() -> tuple[Derivation, ...]:
@@ -40,3 +43,25 @@ def subspace() -> Derivation:
     last = Line(linear - Fraction(1, 2) * trace, "", (("max", (alpha,)),))
     chain.add(Lemma.CHANGE, "Γ_ij is the sum of V_ia M_ab V_jb over a and b; M may be any matrix ⪰ 0.", last)
     return Derivation.of("Label matrices in a subspace", chain, ("§3",))
+
+
+def gamma(entry: Any) -> Any:
+    """A mistake: Γ_ij is something else."""
+    return changed("defined", lambda known: known | {"Γ": (("i", "j"), entry)})
+
+
+forms = changed("identities", lambda pairs: tuple((one, -other) for one, other in pairs))
+free = Symbol("Γ_UU", is_symmetric=True)["i", "j"]
+PAPER.proven("eq. 1", "The dual of the SVM, least over labels.", 0, 7, {"α'(K∘yy')α twice": without(0, 2)})
+PAPER.proven("eq. 2", "The bounds of α are those of the hinge loss.", 0, 7, {"no upper bound": unconditioned(1)})
+PAPER.proven("eq. 3", "Labels stand in it as the matrix Γ = yy' only.", 0, 8, {"Γ twice": without(0, 2)})
+PAPER.proven("eq. 4", "Unknown labels are 1 or -1: the better one is paid for.", 0, 1, {"paid twice": without(1, 2)})
+PAPER.proven("eq. 5", "The known block is that of the known labels.", 0, 8, {"without signs": gamma(formula(1))})
+PAPER.proven("eq. 6", "Γ has ones on its diagonal.", 0, 8, {"left out": unconditioned(2)})
+PAPER.proven("eq. 7", "Γ has rank one: z'Γz is a single square, (Σ z_i y_i)².", 0, 8, {"the sign": forms})
+PAPER.proven("eq. 8", "Γ ⪰ 0, as z'Γz is a square; without the rank the value is no larger.", 0, 8, {"the sign": forms})
+PAPER.proven("§2.1, dual over α", "The dual of the bounds.", 0, 11, {"no μ": without(1), "no ½": without(0, 2)})
+PAPER.proven("Lemma 2.2", "A Schur complement, e + ν - μ being (K∘Γ) a.", 0, 12, {"any e + ν - μ": unconditioned(3)})
+PAPER.proven("eq. 10", "The linear matrix inequality, and the least t.", 0, 12, {"any ν": unconditioned(1)})
+PAPER.proven("Proposition 2.3", "One row of Γ̃ stands for all known points.", 0, 13, {"no ones": unconditioned(0)})
+PAPER.proven("§2.2, cross block", "Rows of known points are one row g, but for signs.", 0, 13, {"free": gamma(free)})

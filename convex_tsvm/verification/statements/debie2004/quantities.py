@@ -4,37 +4,25 @@ from __future__ import annotations
 
 import itertools
 from functools import cached_property
-from typing import Any
 
 import cvxpy as cp
 import numpy as np
 
 from ....exact import brute_force
 from ....formulations import Formulation, tsvm
-from ....instance import Instance, Labelling, check_relaxable, labelling
+from ....instance import Instance, labelling
 from ....kernels import RBF, kernel_factor
-from ....modeling.label_matrix import FullSDP, ReducedSDP
+from ....modeling.label_matrix import ReducedSDP
 from ....problem import Array, Problem
 from ....solvers import NativeSolver
-from ...few import few_points
-from ..concerned import labelled_first
-
-#: The solver that CVXPY calls, and its tolerances.
-EXACT: dict[str, Any] = {"solver": "CLARABEL", "tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10}
+from ...few import SIX, few_points
+from ..concerned import EXACT, labelled_first
 
 
 class Quantities:
     """A transduction problem without bias, in the paper's notation: labelled points first, one C for all.
 
-    Attributes
-    ----------
-    n_t, n_w, n : int
-        Numbers of labelled points (the training set), of unlabelled ones (the working set), and of all.
-    y_t : array, shape (n_t,)
-        The known labels yᵗ.
-    C : float
-    K : array, shape (n, n)
-        The kernel matrix.
+    n_t labelled points (the training set) have the labels y_t; n_w (the working set) have none.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -65,13 +53,6 @@ class Quantities:
         return tsvm("hinge", balance=None, fit_intercept=False)
 
     @cached_property
-    def search(self) -> Labelling:
-        """What the toolkit relaxes."""
-        search = labelling(self.formulation, self.problem)
-        check_relaxable(search)
-        return search
-
-    @cached_property
     def labelings(self) -> list[Array]:
         """All label vectors with the known labels."""
         unknown = itertools.product((-1.0, 1.0), repeat=self.n_w)
@@ -89,41 +70,27 @@ class Quantities:
         """The least objective over labelings, by the toolkit's enumeration."""
         return float(brute_force(self.formulation, self.problem)[0])
 
-    def value(self, gamma: Array, *, bounded: bool = True, squares: float = 1.0) -> float:
+    def value(self, gamma: Array) -> float:
         """max over α of 2α'e - α'(K∘Γ)α with 0 <= α <= C: the inner problem of eq. 1."""
-        root = kernel_factor(_symmetric(self.K * gamma))
-        alpha = cp.Variable(self.n, nonneg=True)
-        goal = 2 * cp.sum(alpha) - squares * cp.sum_squares(root.T @ alpha)
-        # Without a bound on α the value is infinite where the matrix is singular, so a bound a hundred times as large
-        # takes its place.
-        made = cp.Problem(cp.Maximize(goal), [alpha <= (self.C if bounded else 100 * self.C)])
-        return float(made.solve(**EXACT))
+        root, alpha = kernel_factor(_symmetric(self.K * gamma)), cp.Variable(self.n, nonneg=True)
+        goal = 2 * cp.sum(alpha) - cp.sum_squares(root.T @ alpha)
+        return float(cp.Problem(cp.Maximize(goal), [alpha <= self.C]).solve(**EXACT))
 
-    def inequality(self, gamma: Any, constraints: list[Any], *, sign: float = 1.0, soft: bool = True) -> float:
-        """min t under eq. 10, for a Γ that is given or a variable."""
+    def relaxed(self, *, soft: bool = True) -> float:
+        """Eq. 9 under eq. 5, 6, 8 and 10; for mistakes without the costs of a soft margin."""
         nu, mu, t = cp.Variable(self.n, nonneg=True), cp.Variable(self.n, nonneg=True), cp.Variable()
-        column = cp.reshape(1 + sign * (nu - (mu if soft else 0)), (self.n, 1), order="C")
-        corner = cp.reshape(t - 2 * self.C * cp.sum(mu), (1, 1), order="C")
-        matrix = cp.bmat([[cp.multiply(self.K, gamma), column], [column.T, corner]])
-        return float(cp.Problem(cp.Minimize(t), [matrix >> 0, *constraints]).solve(**EXACT))
-
-    def relaxed(self, **mistake: Any) -> float:
-        """Eq. 9 under eq. 5, 6, 8 and 10."""
         gamma = cp.Variable((self.n, self.n), PSD=True)
         block = gamma[: self.n_t, : self.n_t] == np.outer(self.y_t, self.y_t)
-        return self.inequality(gamma, [block, cp.diag(gamma) == 1], **mistake)
-
-    @cached_property
-    def full(self) -> FullSDP:
-        """The toolkit's relaxation over Γ, solved."""
-        made = FullSDP(self.search)
-        made.problem.solve(**EXACT)
-        return made
+        column = cp.reshape(1 + nu - (mu if soft else 0), (self.n, 1), order="C")
+        corner = cp.reshape(t - 2 * self.C * cp.sum(mu), (1, 1), order="C")
+        matrix = cp.bmat([[cp.multiply(self.K, gamma), column], [column.T, corner]])
+        constraints = [matrix >> 0, block, cp.diag(gamma) == 1]
+        return float(cp.Problem(cp.Minimize(t), constraints).solve(**EXACT))
 
     @cached_property
     def reduced(self) -> ReducedSDP:
         """The toolkit's relaxation over Γ̃, solved."""
-        made = ReducedSDP(self.search)
+        made = ReducedSDP(labelling(self.formulation, self.problem))
         made.problem.solve(**EXACT)
         return made
 
@@ -133,12 +100,9 @@ class Quantities:
         found = [np.outer(y, y) for y in self.labelings]
         wrong = self.labelings[1].copy()
         wrong[0] *= -1
-        found.append(np.outer(wrong, wrong))  # another known label
         scaled = self.labelings[1] * np.append(np.ones(self.n - 1), 2.0)
-        found.append(np.outer(scaled, scaled))  # no unit diagonal
-        found.append((found[0] + found[-3]) / 2)  # rank two
-        found.append(found[0] * np.where(np.eye(self.n, dtype=bool)[:, ::-1], 0.5, 1.0))  # not of rank one
-        return found
+        # Another known label, no unit diagonal, rank two.
+        return [*found, np.outer(wrong, wrong), np.outer(scaled, scaled), (found[0] + found[-1]) / 2]
 
     @cached_property
     def correlations(self) -> list[Array]:
@@ -161,15 +125,9 @@ def smallest(matrix: Array) -> float:
     return float(np.linalg.eigvalsh(_symmetric(matrix))[0])
 
 
-def is_psd(matrix: Array) -> bool:
-    """Whether a matrix is positive semidefinite, up to rounding."""
-    return smallest(matrix) >= -1e-9 * max(1.0, float(np.abs(matrix).max()))
-
-
 def problems() -> list[Quantities]:
     """A problem of six points, three of them labelled, and one of eight."""
-    X = np.array([[-1.3, 0.2], [1.0, 0.4], [0.6, -0.3], [-0.9, -0.5], [-0.2, 0.3], [1.4, -0.1]])
-    six = Problem(X, [-1, 1, 1, 0, 0, 0], kernel=RBF(0.9), C=2.0, C_unlabeled=2.0, balance=None)
+    six = Problem(SIX, [-1, 1, 1, 0, 0, 0], kernel=RBF(0.9), C=2.0, C_unlabeled=2.0, balance=None)
     X = np.random.default_rng(5).normal(size=(8, 2))
     eight = Problem(X, [1, 1, -1, -1, 0, 0, 0, 0], kernel=RBF(0.7), C=0.8, C_unlabeled=0.8, balance=None)
     return [Quantities(six), Quantities(eight)]

@@ -3,65 +3,51 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import xlogy
 
 from ....formulations import s3vm
 from ....instance import Instance
 from ....instance.probabilities import Probabilities
-from ....losses import annealed, symmetric_squared_hinge
+from ....losses import annealed
 from ....losses import squared_hinge as convex
 from ....methods.exchanges import exchanges
 from ....problem import Array
-from ..statement import without
 from . import PAPER
 from .quantities import Quantities, squared_hinge
 
 
-@PAPER.states(
-    "§1.3.2, pairs",
-    r"\text{objective after the exchanges, at the same } w",
-    r"\text{objective before}",
-    relation="<=",
-    claimed=lambda q: [paid(q, *one)[0] - 1e-9 for one in _labellings(q)],
-    faults={"twice as low": lambda q: [paid(q, *one)[0] / 2 for one in _labellings(q)]},
-)
-def pairs(q: Quantities) -> list[float]:
-    """Exchanging as many pairs as gain lowers the objective, as one pair does; so the procedure ends."""
-    return [paid(q, *one)[1] for one in _labellings(q)]
-
-
-def _labellings(q: Quantities) -> list[tuple[Array, Array]]:
-    """Labels with the wanted number of positive ones, and outputs at which an exchange gains."""
-    rng, found = np.random.default_rng(1), []
+def paid(q: Quantities) -> Array:
+    """Σ c_i l₂(y_i f_i) before and after the exchanges, of labels and outputs at which some gain."""
+    rng, counted, found = np.random.default_rng(1), q.problem.replace(balance=("exact", q.r)), []
+    instance = Instance(s3vm().balanced_as(counted), counted)
     for _ in range(8):
         labels, f = q.y.copy(), rng.normal(size=q.problem.n)
         labels[q.unknown] = rng.permutation(np.where(np.arange(q.u) < q.n_positive, 1.0, -1.0))
-        if len(_exchanged(q, labels, f)):
-            found.append((labels, f))
-    return found
+        moved = exchanges(instance, f, labels, q.problem.cost)
+        after = labels * np.where(np.isin(np.arange(q.problem.n), moved), -1, 1)
+        assert after.sum() == labels.sum()
+        found += [[q.problem.cost @ squared_hinge(y * f) for y in (labels, after)]] if len(moved) else []
+    return np.array(found).reshape(-1, 2)
 
 
-def _exchanged(q: Quantities, labels: Array, f: Array) -> NDArray[np.intp]:
-    counted = q.problem.replace(balance=("exact", q.r))
-    instance = Instance(s3vm().balanced_as(counted), counted)
-    return exchanges(instance, f, labels, q.problem.cost)
+PAPER.states(
+    "§1.3.2, pairs",
+    r"\text{objective after the exchanges, at the same } w",
+    r"\text{objective before}",
+    says="Exchanging as many pairs as gain lowers the objective, as one pair does; so the procedure ends.",
+    relation="<=",
+    computed=lambda q: paid(q)[:, 1],
+    claimed=lambda q: paid(q)[:, 0] - 1e-9,
+    faults={"twice as low": lambda q: paid(q)[:, 0] / 2},
+)
 
-
-def paid(q: Quantities, labels: Array, f: Array) -> tuple[float, float]:
-    """Σ c_i l₂(y_i f_i) before and after the exchanges."""
-    after = labels.copy()
-    after[_exchanged(q, labels, f)] *= -1
-    assert after.sum() == labels.sum()
-    before, now = (float(q.problem.cost @ squared_hinge(y * f)) for y in (labels, after))
-    return before, now
-
-
-@PAPER.states(
+PAPER.states(
     "§1.4, first display",
     r"\text{objective over } w, \mu",
     r"\tfrac\lambda2\|w\|^2 + \tfrac{1}{2l}\sum_i l_2(y_i w^\top x_i) + \tfrac{\lambda'}{2u}\sum_j \mu_j l_2(f_j) +"
     r" (1-\mu_j) l_2(-f_j)",
+    says="With binary μ the objective is that of the labels.",
+    computed=lambda q: [q.instance.labelled_objective(q.X @ w, 0.5 * float(w @ w), q.y) for w in q.others],
     claimed=lambda q: [expected(q, w, (q.y[q.unknown] > 0).astype(float)) for w in q.others],
     printed=lambda q: [expected(q, w, (q.y[q.unknown] > 0).astype(float), signs=False) for w in q.others],
     printed_tex=r"\tfrac{1}{2l}\sum_{i=1}^{l} l_2(w^\top x_i)",
@@ -69,10 +55,6 @@ def paid(q: Quantities, labels: Array, f: Array) -> tuple[float, float]:
     misprint="The first display lacks y_i: l₂(wᵀx_i) in place of l₂(y_i wᵀx_i); eq. 1.6 has it.",
     faults={"μ and 1 - μ exchanged": lambda q: [expected(q, w, (q.y[q.unknown] < 0).astype(float)) for w in q.others]},
 )
-def first_display(q: Quantities) -> list[float]:
-    """With binary μ the objective is that of the labels."""
-    instance = q.instance
-    return [instance.labelled_objective(q.X @ w, 0.5 * float(w @ w), q.y) for w in q.others]
 
 
 def expected(q: Quantities, w: Array, p: Array, *, signs: bool = True) -> float:
@@ -83,27 +65,13 @@ def expected(q: Quantities, w: Array, p: Array, *, signs: bool = True) -> float:
     return float(0.5 * w @ w + labelled + cost[q.unknown] @ mixed)
 
 
-@PAPER.states(
-    "eq. 1.7",
-    r"r",
-    r"\tfrac1u\sum_{j=1}^{u} p_j",
-    rests_on=("eq. 1.9",),
-    claimed=lambda q: q.best.p.sum() / q.u,
-    faults={"the share of certain labels": lambda q: Probabilities.best(q.g, q.temperature).p.sum() / q.u},
-)
-def eq_1_7(q: Quantities) -> float:
-    """The toolkit's probabilities have the share of positive labels that is asked for, on average."""
-    return q.r
-
-
-def doubled(q: Quantities, w: Array, *, swapped: bool = False) -> float:
-    """Eq. 1.2 on the doubled data of eq. 1.8."""
-    X = np.vstack([q.X[q.problem.labeled], q.X[q.unknown], q.X[q.unknown]])
-    y = np.concatenate([q.y[q.problem.labeled], np.ones(q.u), -np.ones(q.u)])
-    first, second = (1 - q.p, q.p) if swapped else (q.p, 1 - q.p)
-    cost = q.problem.cost[q.unknown]
-    c = 2 * np.concatenate([q.problem.cost[q.problem.labeled], cost * first, cost * second])
-    return float(0.5 * c @ squared_hinge(y * (X @ w)) + 0.5 * w @ w)
+def doubled(q: Quantities, w: Array, p: Array) -> float:
+    """Eq. 1.2 on the doubled data of eq. 1.8, with probabilities p."""
+    known, cost = q.problem.labeled, q.problem.cost[q.unknown]
+    points = np.concatenate([known, q.unknown, q.unknown])
+    y = np.concatenate([q.y[known], np.ones(q.u), -np.ones(q.u)])
+    c = 2 * np.concatenate([q.problem.cost[known], cost * p, cost * (1 - p)])
+    return float(0.5 * c @ squared_hinge(y * (q.X[points] @ w)) + 0.5 * w @ w)
 
 
 @PAPER.states(
@@ -113,8 +81,8 @@ def doubled(q: Quantities, w: Array, *, swapped: bool = False) -> float:
     r" p_j}{u},"
     r" \tfrac{\lambda'(1-p_j)}{u})",
     rests_on=("eq. 1.2", "eq. 1.6"),
-    claimed=lambda q: [doubled(q, w) for w in q.others],
-    faults={"p and 1 - p exchanged": lambda q: [doubled(q, w, swapped=True) for w in q.others]},
+    claimed=lambda q: [doubled(q, w, q.p) for w in q.others],
+    faults={"p and 1 - p exchanged": lambda q: [doubled(q, w, 1 - q.p) for w in q.others]},
 )
 def eq_1_8(q: Quantities) -> list[float]:
     """For fixed p the objective is an l₂-SVM's, with every unlabelled point twice."""
@@ -124,56 +92,37 @@ def eq_1_8(q: Quantities) -> list[float]:
     return [0.5 * float(w @ w) + step.loss_value(q.X @ w) for w in q.others]
 
 
-@PAPER.states(
+PAPER.states(
     "§1.4.3, entropy",
     r"H(p)",
     r"-\sum_{j=1}^{u}\left(p_j\log p_j + (1-p_j)\log(1-p_j)\right)",
+    says="The uncertainty of all labels, which falls below ε u where annealing ends; the toolkit's is the mean.",
+    computed=lambda q: Probabilities(np.log(q.p / (1 - q.p))).entropy() * q.u,
     claimed=lambda q: -(xlogy(q.p, q.p) + xlogy(1 - q.p, 1 - q.p)).sum(),
     printed=lambda q: -(xlogy(q.p, q.p) + xlogy(1 - q.p, 1 - q.p))[1:].sum(),
     printed_tex=r"H(p) = -\sum_{j=l}^{u}\left(p_j\log p_j + (1-p_j)\log(1-p_j)\right)",
     corrected_tex=r"H(p) = -\sum_{j=1}^{u}\left(p_j\log p_j + (1-p_j)\log(1-p_j)\right)",
-    misprint="The sum begins at j = l, the number of labelled points, where the unlabelled ones are numbered from 1:"
-    " with"
-    " two labelled points the first is left out, with more than u nothing is summed.",
+    misprint="The sum begins at j = l, the number of labelled points, where the unlabelled ones are numbered from 1: "
+    "with two labelled points the first is left out, with more than u nothing is summed.",
     faults={"without 1 - p": lambda q: -xlogy(q.p, q.p).sum()},
 )
-def entropy(q: Quantities) -> float:
-    """The uncertainty of all labels, which falls below ε u where annealing ends; the toolkit's is the mean."""
-    return Probabilities(np.log(q.p / (1 - q.p))).entropy() * q.u
 
 
 def effective(q: Quantities, T: float, *, sign: float = 1.0) -> Array:
     """Least over p of p l₂(t) + (1 - p) l₂(-t) + T (p log p + (1 - p) log(1 - p)), by a grid of p."""
-    t, p = np.linspace(-3, 3, 13)[:, None], np.linspace(0, 1, 20_001)[None, :]
+    t, p = np.linspace(-3, 3, 13)[:, None], np.linspace(0, 1, 20_001)
     value = p * squared_hinge(t) + (1 - p) * squared_hinge(-t)
     return np.asarray((value + sign * T * (xlogy(p, p) + xlogy(1 - p, 1 - p))).min(axis=1))
 
 
-@PAPER.states(
+PAPER.states(
     "Figure 1.2",
     r"\text{the toolkit's annealed losses}",
     r"\min_p\ p\,l_2(t) + (1-p)\,l_2(-t) + T(p\log p + (1-p)\log(1-p))",
+    says="The loss of an unlabelled point once p is the best, also where T is almost 0.",
     rests_on=("eq. 1.6", "eq. 1.9"),
     tolerance=1e-5,
-    claimed=lambda q: [effective(q, T) for T in (0.1, 1.0, 4.0)],
-    faults={"the entropy with the wrong sign": lambda q: [effective(q, T, sign=-1.0) for T in (0.1, 1.0, 4.0)]},
+    computed=lambda q: [annealed(convex(), T)(np.linspace(-3, 3, 13)) for T in (1e-9, 0.1, 1.0, 4.0)],
+    claimed=lambda q: [effective(q, T) for T in (1e-9, 0.1, 1.0, 4.0)],
+    faults={"the entropy with the wrong sign": lambda q: [effective(q, T, sign=-1.0) for T in (1e-9, 0.1, 1.0, 4.0)]},
 )
-def figure_1_2(q: Quantities) -> list[Array]:
-    """The loss of an unlabelled point once p is the best: it falls, and its peak comes back, as T goes to 0."""
-    t = np.linspace(-3, 3, 13)
-    assert np.allclose(annealed(convex(), 1e-9)(t), symmetric_squared_hinge()(t), atol=1e-6)
-    return [annealed(convex(), T)(t) for T in (0.1, 1.0, 4.0)]
-
-
-# Lines of derivations: which of them, the step that leads to each, and mistakes in it.
-for _number, _says, _derivation, _step, _faults in (
-    ("eq. 1.6", "The objective of annealing, with the entropy.", 2, 1, {"the entropy's sign": without(2, -1)}),
-    (
-        "eq. 1.9",
-        "The best probabilities.",
-        2,
-        3,
-        {"without ν": without(2), "T twice": without(0, 2)},
-    ),
-):
-    PAPER.proven(_number, _says, _derivation, _step, _faults)

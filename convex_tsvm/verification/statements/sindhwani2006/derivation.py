@@ -9,7 +9,9 @@ from ...dual import w, x
 from ...lemmas import Lemma
 from ...steps import Chain, Gap, Line, Setting
 from ...symbols import Dot, Formula, Square, Sum, Symbol, total
-from ..chapelle2008.derivation import annealing
+from .. import paper
+from ..statement import without
+from . import PAPER
 
 half = Fraction(1, 2)
 c, Y, lam = Symbol("c"), Symbol("Y"), Symbol("λ", r"\lambda")
@@ -17,7 +19,8 @@ c, Y, lam = Symbol("c"), Symbol("Y"), Symbol("λ", r"\lambda")
 
 def derivations() -> tuple[Derivation, ...]:
     """Least squares on the active set, a step of conjugate gradients, and annealing."""
-    return newton_point(), conjugate_gradients(), annealing("eq. 1.6", "eq. 1.7", "eq. 1.9")
+    annealing = paper("chapelle2008").derivations[0].cited("eq. 1.6", "eq. 1.7", "eq. 1.9")
+    return newton_point(), conjugate_gradients(), annealing
 
 
 def newton_point() -> Derivation:
@@ -74,3 +77,10 @@ def conjugate_gradients() -> Derivation:
         positive=("q",),
     )
     return Derivation.of("A step of conjugate gradients", chain, ("Algorithm 1", "Algorithm 1"))
+
+
+PAPER.proven("§1.2, gradient", "On the active set -r is the gradient.", 1, 1, {"the sign of r": without(2, -1)})
+PAPER.proven("eq. 1.4", "The Newton point is a regularized least-squares solution.", 0, 1, {"no λ": without(1)})
+PAPER.proven("eq. 1.6", "The objective of annealing, with the entropy.", 2, 1, {"its sign": without(2, -1)})
+PAPER.proven("eq. 1.7", "The mean of the probabilities is r, whose multiplier is ν.", 2, 2, {"no ν": without(3)})
+PAPER.proven("eq. 1.9", "The best probabilities.", 2, 3, {"without ν": without(2), "T twice": without(0, 2)})

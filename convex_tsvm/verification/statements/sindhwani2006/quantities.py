@@ -9,44 +9,20 @@ import numpy as np
 
 from ....formulations import Formulation, s3vm
 from ....instance import Instance
-from ....instance.probabilities import Probabilities
 from ....problem import Array, Problem
 from ....solvers.finite_newton import FiniteNewton
 from ....solvers.finite_newton.newton import NewtonDescent
 from ....validation import is_sparse
-from ...few import few_points
+from ...few import SIX, few_points
 from ..concerned import pays_squared_hinge
 
 
 class Quantities:
     """A linear problem in the paper's notation: λ = 1 and costs c_i = 2 C, which has the toolkit's objective.
 
-    The paper regularizes the bias, as the weight of a feature that is constant; so w is all there is.
-
-    Attributes
-    ----------
-    X : array, shape (n, d)
-        The points, with a feature that is 1.
-    y : array, shape (n,)
-        Labels of all points: known, or drawn.
-    c : array, shape (n,)
-        c_i, with which ½ Σ c_i l₂ + λ/2 ‖w‖² is the toolkit's objective.
-    lam : float
-        λ.
-    w : array, shape (d,)
-        The point that a step begins at.
-    others : list of arrays
-        Other points w.
-    unknown : int array
-        Indices of the unlabelled points.
-    u : int
-        Their number.
-    p : array, shape (u,)
-        Probabilities that their labels are +1.
-    r : float
-        The share of positive labels that is asked for.
-    n_positive : int
-        r u.
+    The paper regularizes the bias, as the weight of a feature that is constant; so w is all there is.  A step begins at
+    w, and others are other such points.  Unlabelled points, which are u, have labels y that are drawn, or are positive
+    with probabilities p; r is the share of positive labels that is asked for.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -69,14 +45,9 @@ class Quantities:
         return cls(few_points(problem))
 
     @cached_property
-    def formulation(self) -> Formulation:
-        """The squared hinge, without a separate bias and without a linear balance."""
-        return s3vm(balance=None, fit_intercept=False)
-
-    @cached_property
     def instance(self) -> Instance:
-        """It on the problem."""
-        return Instance(self.formulation, self.problem)
+        """The squared hinge, without a separate bias and without a linear balance, on the problem."""
+        return Instance(s3vm(balance=None, fit_intercept=False), self.problem)
 
     @cached_property
     def descent(self) -> NewtonDescent:
@@ -121,22 +92,6 @@ class Quantities:
         """Outputs of the unlabelled points at w."""
         return self.X[self.unknown] @ self.w
 
-    @cached_property
-    def g(self) -> Array:
-        """By how much more an unlabelled point costs as positive: C* (l₂(f) - l₂(-f)), as the toolkit has it."""
-        positive, negative = self.instance.label_losses(self.X @ self.w)
-        return (self.problem.cost * (positive - negative))[self.unknown]
-
-    @cached_property
-    def temperature(self) -> float:
-        """T, near the size of g."""
-        return float(np.abs(self.g).mean())
-
-    @cached_property
-    def best(self) -> Probabilities:
-        """The toolkit's best probabilities at T under the balance."""
-        return Probabilities.best(self.g, self.temperature, self.n_positive)
-
 
 def squared_hinge(t: Any) -> Array:
     """l₂(t) = max(0, 1 - t)²."""
@@ -145,8 +100,7 @@ def squared_hinge(t: Any) -> Array:
 
 def problems() -> list[Quantities]:
     """A problem of six points, and one of thirty with five features."""
-    X = np.array([[-1.3, 0.2], [1.0, 0.4], [0.6, -0.3], [-0.9, -0.5], [-0.2, 0.3], [1.4, -0.1]])
-    six = Problem(np.column_stack([X, np.ones(6)]), [-1, 1, 1, 0, 0, 0], C=4.0, C_unlabeled=1.5, balance=None)
+    six = Problem(np.column_stack([SIX, np.ones(6)]), [-1, 1, 1, 0, 0, 0], C=4.0, C_unlabeled=1.5, balance=None)
     rng = np.random.default_rng(6)
     X, y = np.column_stack([rng.normal(size=(30, 4)), np.ones(30)]), np.zeros(30)
     y[:8] = np.resize([1.0, -1.0], 8)
