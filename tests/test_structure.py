@@ -296,7 +296,7 @@ def test_kernels_are_compiled_once(tmp_path):
     code = (
         "import numpy as np, convex_tsvm as ct\n"
         "y = np.resize([1, -1, 0], 12)\n"
-        "p = ct.Problem(np.arange(24.0).reshape(12, 2), y, balance=None)\n"
+        "p = ct.Problem(np.arange(24.0).reshape(12, 2), y, kernel=ct.RBF(1.0), balance=None)\n"
         "ct.cccp(ct.cccp_tsvm(balance=None), p); q = p.replace(balance=0.0); ct.cccp(ct.cccp_tsvm(), q)\n"
         "from convex_tsvm.solvers import _loops\n"
         "from numba.core.dispatcher import Dispatcher\n"
