@@ -276,11 +276,6 @@ class Instance:
         constant = self._label_constant and self._label_constant * float(cost[self.problem.unlabeled].sum())
         return float(cost @ losses) + constant
 
-    def expected_objective(self, outputs: Array, regularization: float, positive: Array) -> float:
-        """The mean objective of labels that are +1 with given probabilities (chapelle2008 eq. 7)."""
-        losses = self.label_losses(outputs)
-        return regularization + self.total(positive * losses[0] + (1 - positive) * losses[1], self.problem.cost)
-
     # --- views of it: CVXPY -----------------------------------------------------------------------------------------
 
     def primal(self, outputs: Array | None = None) -> cp.Problem:
