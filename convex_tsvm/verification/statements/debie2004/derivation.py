@@ -59,7 +59,7 @@ PAPER.proven("eq. 4", "Unknown labels are 1 or -1: the better one is paid for.",
 PAPER.proven("eq. 5", "The known block is that of the known labels.", 0, 7, {"without signs": gamma(formula(1))})
 PAPER.proven("eq. 6", "Γ has ones on its diagonal.", 0, 7, {"left out": unconditioned(2)})
 PAPER.proven("eq. 7", "Γ has rank one: z'Γz is a single square, (Σ z_i y_i)².", 0, 7, {"the sign": forms})
-PAPER.proven("eq. 8", "Γ ⪰ 0, as z'Γz is a square; without the rank the value is no larger.", 0, 7, {"the sign": forms})
+PAPER.proven("eq. 8", "Γ ⪰ 0, as z'Γz is a square.", 0, 7, {"the sign": forms})
 PAPER.proven("§2.1, dual over α", "The dual of the bounds.", 0, 10, {"no μ": without(1), "no ½": without(0, 2)})
 PAPER.proven("Lemma 2.2", "A Schur complement, e + ν - μ being (K∘Γ) a.", 0, 11, {"any e + ν - μ": unconditioned(3)})
 PAPER.proven("eq. 10", "The linear matrix inequality, and the least t.", 0, 11, {"any ν": unconditioned(1)})
