@@ -338,8 +338,8 @@ class Paper:
     ('Compact Margin Machine', 'false as printed')
     """
 
-    def __init__(self, name: str, title: str, quantities: Callable[[], list[Any]] = list, *modules: str) -> None:
-        self.name, self.title, self._make, self.modules = name, title, quantities, modules
+    def __init__(self, name: str, title: str, quantities: Callable[[], list[Any]] = list, modules: str = "") -> None:
+        self.name, self.title, self._make, self.modules = name, title, quantities, modules.split()
         self._made: list[Any] | None = None
         self._statements: dict[str, Statement] = {}
 

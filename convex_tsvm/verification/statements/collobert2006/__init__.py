@@ -3,4 +3,4 @@
 from ..statement import Paper
 from .quantities import problems
 
-PAPER = Paper("collobert2006", "Large Scale Transductive SVMs", problems, "method", "derivation", "appendix")
+PAPER = Paper("collobert2006", "Large Scale Transductive SVMs", problems, "method derivation appendix")

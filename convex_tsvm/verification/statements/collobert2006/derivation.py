@@ -31,7 +31,7 @@ PAPER.proven("§2, before eq. 3", "Eq. 1 is eq. 3 for s = 0, but for a constant.
 PAPER.proven("eq. 5", "A step minimizes the convex part and tangents.", 0, 5, {"the sign": without(3, -1)})
 PAPER.proven("eq. 6", "A step's minimum is not above its value before.", 0, 5, {"no losses of copies": without(2)})
 PAPER.proven("eq. 7", "Tangents are above the concave part.", 0, 3, {"sign": without(3, -1), "half": without(3, half)})
-PAPER.proven("eq. 9", "The objective is a convex part plus a concave one.", 0, 2, {"the convex one": without(3)})
+PAPER.proven("eq. 9", "The objective is a convex part plus a concave one.", 0, 2, {"the convex one alone": without(3)})
 PAPER.proven("eq. 10", "x₀, the mean of the unlabelled points, stands for the balance.", 1, 6, {"not in w": without(1)})
 PAPER.proven("eq. 12", "Eq. 3 again: both copies of an unlabelled point pay the ramp loss.", 1, 1, two)
 PAPER.proven("eq. 13", "The balance is a mean over the unlabelled points, each once.", 1, 1, balance)

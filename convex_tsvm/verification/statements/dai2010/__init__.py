@@ -3,4 +3,4 @@
 from ..statement import Paper
 from .quantities import problems
 
-PAPER = Paper("dai2010", "Compact Margin Machine", problems, "machine", "derivation", "theory")
+PAPER = Paper("dai2010", "Compact Margin Machine", problems, "machine derivation theory")

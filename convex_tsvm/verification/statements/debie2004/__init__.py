@@ -3,4 +3,4 @@
 from ..statement import Paper
 from .quantities import problems
 
-PAPER = Paper("debie2004", "Convex Methods for Transduction", problems, "relaxation", "derivation", "spectral")
+PAPER = Paper("debie2004", "Convex Methods for Transduction", problems, "relaxation derivation spectral")

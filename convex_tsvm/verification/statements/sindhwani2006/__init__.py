@@ -7,7 +7,5 @@ PAPER = Paper(
     "sindhwani2006",
     "Newton Methods for Fast Solution of Semi-supervised Linear SVMs",
     problems,
-    "newton",
-    "derivation",
-    "annealing",
+    "newton derivation annealing",
 )
