@@ -152,6 +152,7 @@ RELAXATIONS = {
     "signs": Entry("relaxations.signs.signs:Signs", "products of outputs and their signs, with cuts of both"),
     "envelope": Entry("relaxations.envelopes.envelopes:Envelopes", "convex envelopes of any losses"),
     "curvature": Entry("relaxations.envelopes.envelopes:LentCurvature", "the same with curvature lent by ½ ‖w‖²"),
+    "weights": Entry("relaxations.weights.planes:TangentPlanes", "tangent planes over boxes of weights and bias"),
 }
 
 #: Which point exact search branches on.
@@ -167,7 +168,7 @@ BRANCHING = {
 
 #: Which open node of exact search is next.
 STRATEGIES = {
-    "auto": "hybrid for labels, best for outputs",
+    "auto": "hybrid for labels, else best",
     "hybrid": "dives from the least bound",
     "best": "the least bound",
     "depth": "the last one made",

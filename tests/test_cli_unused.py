@@ -44,7 +44,7 @@ UNUSED = [
     ("compare two_moons --methods cccp,newton --epsilon 1", "cmm, rmm"),
     ("compare two_moons --folds 0 --random-state 1", "folds of compare"),
     ("bound two_moons --epsilon 1", "cmm, rmm"),
-    ("bound two_moons --loss hinge --rounds 3", "--relaxation signs or envelope or curvature, not for"),
+    ("bound two_moons --loss hinge --rounds 3", "--relaxation signs or envelope or curvature or weights, not for"),
     ("bound two_moons --solver scs", "--relaxation sdp, not for --relaxation by default"),
     ("verify two_moons --tol 0.1", "tol=0.1 (--tol) is for solve and compare"),
     ("verify two_moons --annealing 3", "solve and compare"),

@@ -153,7 +153,9 @@ def test_what_it_does_not_take_is_named(moons):
         ct.exact_search(ct.tsvm("ramp"), problem.replace(balance=("exact", 0.5), C_unlabeled=costs))
     with pytest.raises(ValueError, match="envelopes are for 'l2'"):
         ct.exact_search(
-            ct.Formulation(ct.hinge(), ct.symmetric_ramp(-0.3), regularizer="l1"), problem.replace(kernel="linear")
+            ct.Formulation(ct.hinge(), ct.symmetric_ramp(-0.3), regularizer="l1"),
+            problem.replace(kernel="linear"),
+            bounds="curvature",
         )
     with pytest.raises(ValueError, match="piecewise linear-quadratic losses, and of exp"):
         ct.exact_search(ct.Formulation(ct.losses.logistic(), ct.symmetric_ramp(-0.3)), problem)

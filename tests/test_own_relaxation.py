@@ -237,7 +237,7 @@ def test_classes_that_lack_something_say_so_when_they_are_made():
     assert Proof.kinds["signs"] is SignsProof
     again = type("LabelledOnly", (Proof,), {"apply": apply, "name": LabelledOnly.name, "__module__": __name__})
     assert Proof.kinds[LabelledOnly.name] is again
-    with pytest.raises(TypeError, match="Pointed: about='points' must be 'labels' or 'outputs'"):
+    with pytest.raises(TypeError, match="Pointed: about='points' must be 'labels', 'outputs' or 'weights'"):
         type("Pointed", (Relaxation,), {"about": "points"})
 
 

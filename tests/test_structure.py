@@ -163,7 +163,7 @@ def test_no_circle_among_files():
     ("package", "allowed"),
     [
         ("cvxpy", {"modeling", "formulations", "instance", "verification"}),
-        ("numba", {"solvers", "points", "relaxations"}),
+        ("numba", {"solvers", "points", "relaxations", "checker"}),
         ("sklearn.base", {"estimators", "selection"}),
         ("matplotlib", {"plot"}),
         ("rich", {"cli", "progress"}),

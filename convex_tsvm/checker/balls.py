@@ -16,11 +16,11 @@ BITS = 192  # of the balls of Arb's
 
 #: Kinds of proofs, by what a search is about: each is a function of the space, a box, the stored proof and a cutoff,
 #: and returns a bound that no solution in the box is below, and a smaller box that has all those below the cutoff.
-PROOFS: dict[str, dict[str, Callable[..., Any]]] = {"labels": {}, "outputs": {}}
+PROOFS: dict[str, dict[str, Callable[..., Any]]] = {"labels": {}, "outputs": {}, "weights": {}}
 
 
 def proves(about: str, kind: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Decorator: the function checks one kind of proofs, as files call it, in searches for labels or over outputs."""
+    """Decorator: the function checks one kind of proofs, as files call it, in searches about something."""
 
     def registered(function: Callable[..., Any]) -> Callable[..., Any]:
         PROOFS[about][kind] = function

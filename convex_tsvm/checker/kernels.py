@@ -11,16 +11,25 @@ import scipy.sparse as sp
 from .balls import EPS, Ball, Refused, column, definite, demand
 
 
-def kernel_matrix(kernel: Any, stated: Any, arrays: Any, n: int) -> Any:
-    """Kernel values of the points in the file, in Arb's balls."""
-    from flint import arb, arb_mat
-
+def points_of(arrays: Any) -> Any:
+    """The points in the file, one for each label, as a dense matrix."""
     X = arrays.get("X")
     if X is None:
         X = sp.csr_matrix((arrays["X_data"], arrays["X_indices"], arrays["X_indptr"]), tuple(arrays["X_shape"]))
         X = X.toarray()
-    X, name = np.array(X, dtype=np.float64), kernel["name"]
-    demand(X.ndim == 2 and len(X) == n and np.isfinite(X).all(), "the points are not n rows of finite numbers")
+    X = np.asarray(X, dtype=np.float64)
+    right = X.ndim == 2 and len(X) == len(arrays["y"]) and np.isfinite(X).all()
+    demand(right, "the points are not n rows of finite numbers")
+    return X
+
+
+def kernel_matrix(kernel: Any, stated: Any, arrays: Any, n: int) -> Any:
+    """Kernel values of the points in the file, in Arb's balls."""
+    from flint import arb, arb_mat
+
+    X, name = points_of(arrays), kernel["name"]
+    # Numbers in balls of 192 bits take about 100 bytes each.
+    demand(n <= 1000 and X.size <= 2_500_000, f"{n} points of {X.shape[1]} features are more than is checked")
     if name == "precomputed":
         demand(X.shape == (n, n) and math.isfinite(stated["lift"]) and stated["lift"] >= 0, "wrong shape or lift of K")
         K = (arb_mat(X.tolist()) + arb_mat(X.T.tolist())) * arb(0.5)

@@ -16,12 +16,13 @@ from .balls import BITS, PROOFS, Refused, demand
 from .envelopes import Outputs
 from .labels import Labels
 from .signs import EACH
+from .weights import Weights
 
 FORMAT = "convex_tsvm certificate 1"
 PROBLEM = {"y", "cost", "balance_points", "X", "X_data", "X_indices", "X_indptr", "X_shape"}
 
 #: What a search may be about, by the space that says what its boxes are.
-SPACES: dict[str, Any] = {"labels": Labels, "outputs": Outputs}
+SPACES: dict[str, Any] = {"labels": Labels, "outputs": Outputs, "weights": Weights}
 
 
 def named(**parts: str) -> set[str]:
@@ -33,7 +34,20 @@ def named(**parts: str) -> set[str]:
 MULTIPLIERS = (*EACH, "labels", "arc_low", "arc_high", "triangles", "margins", "weights", "curvature")
 KNOWN = (
     PROBLEM
-    | {"header", "labels", "gamma", "mean", "targets", "root", "rows", "coefficients", "intercept"}
+    | {
+        "header",
+        "labels",
+        "gamma",
+        "mean",
+        "targets",
+        "root",
+        "rows",
+        "coefficients",
+        "intercept",
+        "bend",
+        "kink",
+        "centre",
+    }
     | named(
         record="parent sign variable place bound",
         proof="record kind cutoff number share lift vector vector_end",
@@ -135,9 +149,6 @@ class Certificate:
 
     def __init__(self, path: Any) -> None:
         a = self.arrays = members(path)
-        n, d = len(a["y"]), int(a["X"].shape[1] if "X" in a else a["X_shape"][1])
-        # Numbers in balls of 192 bits take about 100 bytes each.
-        demand(n <= 1000 and n * d <= 2_500_000, f"{n} points of {d} features are more than is checked")
         header = self.header = json.loads(str(a["header"]))
         demand(header["format"] == FORMAT, f"the format is {header['format']!r}, not {FORMAT!r}")
         demand(digest(a) == header["digest"], "the problem is not the one that was searched: its digest is another")
@@ -164,7 +175,7 @@ class Certificate:
             for kind, part, number, share, lift, cutoff in zip(kinds, parts, *numbers, strict=True)
         ]
         self.unknown = tuple(sorted({proof.kind for proof in self.stored} - set(self.kinds)))
-        self.after: list[Node] = []
+        self.after: dict[int, Node] = {}
 
     def _sets(self) -> list[dict[str, Any]]:
         """The sets of multipliers."""
@@ -183,8 +194,13 @@ class Certificate:
     def check(self) -> Verdict:
         """Check all bounds, that all solutions are in leaves, and the objective; ``after`` is what is proven."""
         self.check_shape()
+        children: dict[int, list[int]] = {-1: []}
         for k, parent in enumerate(self.parents):
-            node = self.begin(k, self.after[parent] if parent >= 0 else None)
+            children.setdefault(parent, []).append(k)
+        # From a node its halves come next, so that what a box says of points is needed on the way from the root alone.
+        stack = [(k, self.begin(k, None)) for k in children[-1]]
+        while stack:
+            k, node = stack.pop()
             for p in self.proofs[k]:
                 if node.is_empty:
                     break
@@ -193,7 +209,8 @@ class Certificate:
                 demand(self.stored[p].cutoff >= self.bound, f"node {k}: a proof leaves out solutions below the bound")
                 node.steps[p], node.box = self.apply(p, node.box, self.stored[p].cutoff)
                 node.bound = max(node.bound, node.steps[p])
-            self.after.append(node)
+            self.after[k] = Node(tuple(node.box), node.bound, node.steps)
+            stack += [(child, self.begin(child, node)) for child in children.get(k, ())]
             closed = self.variables[k] >= 0 or node.is_empty or node.bound >= self.bound
             demand(closed, f"node {k} is closed, but what is proven there is {node.bound!r}")
         for parent, _ in self.opened:

@@ -202,6 +202,7 @@ class Fitting(OfProblem):
         type=partial(table.relaxation_named, "--bounds"),
         used_by=For.exact,
     )
+    branch_on: str = _search("what nodes are about", "auto", choices=("auto", "weights", "points"), used_by=For.exact)
     strategy: str = _search("which node is next", "auto", choices=tuple(table.STRATEGIES), used_by=For.exact)
     branching: str = _search("which point is branched on", "auto", choices=tuple(table.BRANCHING), used_by=For.exact)
     gap: float = _search("relative gap to close (default: 1e-6)", 1e-6, used_by=For.exact)

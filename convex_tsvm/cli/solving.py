@@ -136,7 +136,8 @@ def _solved(request: Fitting, task: Task, problem: Problem, solver: str) -> Solu
 def _search(request: Fitting, formulation: Formulation, problem: Problem) -> Solution:
     from ..exact import exact_search
 
-    names = ("bounds", "strategy", "branching", "gap", "max_nodes", "time_limit", "n_jobs", "checkpoint", "certificate")
+    bounding = ("bounds", "branch_on", "strategy", "branching")
+    names = (*bounding, "gap", "max_nodes", "time_limit", "n_jobs", "checkpoint", "certificate")
     with status_line(lambda: "exact") as progress:
         return exact_search(
             formulation,

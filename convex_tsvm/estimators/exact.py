@@ -37,6 +37,8 @@ class ExactTransductiveSVC(LabellingTransduction):
         ``fit_intercept=False``).
     bounds : str
         The strongest bound of a node, as in :class:`~convex_tsvm.exact.BranchAndBound`.
+    branch_on : {"auto", "weights", "points"}
+        What nodes are about; "weights" is for the linear kernel and few features.
     strategy : str
         Which node is next.
     branching : str
@@ -79,6 +81,7 @@ class ExactTransductiveSVC(LabellingTransduction):
     balance_of: str = "outputs"
     fit_intercept: bool = True
     bounds: str = "auto"
+    branch_on: str = "auto"
     strategy: str = "auto"
     branching: str = "auto"
     gap: float = 1e-6
@@ -101,7 +104,7 @@ class ExactTransductiveSVC(LabellingTransduction):
         return super()._solve(formulation, problems)
 
     def _label(self, formulation: Formulation, name: str, problem: Problem) -> ExactSolution:
-        names = ("bounds", "strategy", "branching", "gap", "max_nodes", "time_limit", "solver", "n_jobs")
+        names = ("bounds", "branch_on", "strategy", "branching", "gap", "max_nodes", "time_limit", "solver", "n_jobs")
         files = {"checkpoint": self.checkpoint, "certificate": self.certificate}
         with self._status(lambda: f"class {name}") as progress:
             tell = None if progress is None else lambda reached: progress.tell(str(reached))

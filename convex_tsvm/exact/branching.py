@@ -128,7 +128,7 @@ def by_excess(work: Work) -> tuple[int, float] | None:
 
 def automatic(work: Work) -> tuple[int, float] | None:
     """What is fastest: by excess where losses are split, else a label."""
-    return by_excess(work) if work.model.about == "outputs" else _label(work)
+    return _label(work) if work.model.about == "labels" else by_excess(work)
 
 
 def choice(choose: Rule, work: Work) -> tuple[int, float] | None:

@@ -47,9 +47,9 @@ def save_search(path: str | os.PathLike[str], search: Any) -> None:
     }
     header["objective"] = float(state.objective)
     arrays |= own | search.incumbent.store()
-    if model.about == "outputs":
+    if model.about != "labels":
         low, high, cutoff = model.first
-        arrays |= {"root": model.kernel_root, "root_low": low, "root_high": high, "root_cutoff": np.array([cutoff])}
+        arrays |= {"root_low": low, "root_high": high, "root_cutoff": np.array([cutoff])}
     arrays["header"] = np.array(json.dumps(header))
     used = sorted(
         {proof.number for record in state.records for proof, _ in record.proofs if proof.has_multipliers}
@@ -180,7 +180,7 @@ def load_search(path: str | os.PathLike[str], search: Any) -> State:
     if any(not np.array_equal(arrays[name], values) for name, values in own.items()):
         raise ValueError(f"checkpoint={os.fspath(path)!r} is of a search with other losses or constraints")
     search.incumbent.read(arrays, header["objective"])
-    if model.about == "outputs":
+    if model.about != "labels":
         model.first = arrays["root_low"], arrays["root_high"], float(arrays["root_cutoff"][0])
     multipliers, box = (SignMultipliers, LabelBox) if model.about == "labels" else (Curvature, Box)
     return State(

@@ -19,6 +19,7 @@ from ..problem import Array
 from ..relaxations import LabelModel, LowerBoundBuilder
 from ..relaxations.box import LabelBox
 from ..relaxations.envelopes.best import BestSolution
+from ..relaxations.weights.best import BestWeights
 from ..solution import Expansion, Point
 from ..solvers import NativeSolver
 from ..validation import InfeasibleError
@@ -276,4 +277,5 @@ def _heuristics(model: LabelModel) -> Iterator[Array]:
 
 def incumbent(builder: LowerBoundBuilder) -> Any:
     """The incumbent of a search by a builder."""
-    return BestLabels(builder.model) if builder.is_about_labels else BestSolution(builder.instance)
+    kinds: dict[str, Any] = {"labels": BestLabels, "weights": BestWeights}
+    return kinds[builder.about](builder.model) if builder.about in kinds else BestSolution(builder.instance)

@@ -91,9 +91,9 @@ def _head(name: str, found: Verdict, problem: Problem, told: tuple[str, str]) ->
 
 def _tree(certificate: Certificate | None) -> Iterator[str]:
     """Nested folds, depth first: a node is shown with what leads to it."""
-    nodes = [] if certificate is None else certificate.after
+    nodes = {} if certificate is None else certificate.after
     children: dict[int, list[int]] = {}
-    for k in range(len(nodes)):
+    for k in sorted(nodes):
         assert certificate is not None
         children.setdefault(certificate.parents[k], []).append(k)
     yield "<h2>The tree</h2>"

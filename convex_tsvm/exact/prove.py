@@ -69,7 +69,7 @@ def _differs(path: str | os.PathLike[str], formulation: Formulation, problem: Pr
     """In what a file is about something else than a formulation on a problem, or None if it is about that."""
     try:
         header, theirs = read_search(path)
-        labels = header["about"] == "labels"
+        labels, kinds = header["about"] == "labels", {"labels": "svm", "outputs": "envelope", "weights": "weights"}
         if labels and problem.n_labeled == 0:
             problem = with_one_label(formulation, problem, int(np.argmax(theirs["y"])))  # as the search has it
         mine, described = problem.to_arrays()
@@ -78,7 +78,7 @@ def _differs(path: str | os.PathLike[str], formulation: Formulation, problem: Pr
                 return f"it is about another problem: {name} is another"
         if header["problem"]["kernel"] != described["kernel"]:
             return f"it is about another problem: its kernel is {header['problem']['kernel']}"
-        builder = LowerBoundBuilder(formulation, problem, relaxation="svm" if labels else "envelope", searched=True)
+        builder = LowerBoundBuilder(formulation, problem, relaxation=kinds[header["about"]], searched=True)
         stated, arrays = builder.model.statement()
         for name, value in stated.items():
             if header["statement"][name] != value:

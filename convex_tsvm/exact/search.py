@@ -23,14 +23,16 @@ import numpy as np
 
 from ..deadline import time_left, until, within
 from ..formulations import Formulation
+from ..instance import Instance
 from ..notice import warn
 from ..parallel import one_blas_thread
 from ..problem import Problem
 from ..relaxations import LowerBoundBuilder
 from ..relaxations.envelopes.best import BestSolution
 from ..relaxations.region import Rules
+from ..relaxations.weights.model import is_faster
 from ..solution import relative_gap
-from ..table import STRATEGIES
+from ..table import RELAXATIONS, STRATEGIES
 from ..validation import InfeasibleError, finite, integer, new_file, one_of
 from .branching import Rule, rule
 from .contest import Choice, uninterrupted
@@ -54,6 +56,10 @@ class BranchAndBound:
         The strongest bound that a node may get, as ``relaxation`` there, of ``ct.table.RELAXATIONS``.  "svm" is as
         published (chapelle2008 §3.1); "signs" is made at the root, and used as a convex quadratic for nodes below it.
         "auto" is "signs" for the squared hinge, "sdp" for the hinge, else "curvature".
+    branch_on : {"auto", "weights", "points"}, default "auto"
+        What nodes are about: boxes of weights and bias, for the linear kernel and few features, where n may be large
+        and a certificate's tree is not; or labels or outputs of points.  "auto": weights up to four features and
+        a bias, from 200 unlabelled points on, and where nothing else is there.
     strategy : str, default "auto"
         Which open node is next, as ``ct.table.STRATEGIES`` says.
     branching : str or callable, default "auto"
@@ -104,6 +110,7 @@ class BranchAndBound:
         problem: Problem,
         *,
         bounds: Any = "auto",
+        branch_on: str = "auto",
         strategy: str = "auto",
         branching: str | Rule = "auto",
         gap: float = 1e-6,
@@ -129,6 +136,7 @@ class BranchAndBound:
         )
         self.time_limit = None if time_limit is None else finite("time_limit", time_limit, above=0)
         with one_blas_thread(), within(self.time_limit):
+            bounds = self._bounds(formulation, problem, bounds, branch_on)
             self.builder = LowerBoundBuilder(
                 formulation, problem, relaxation=bounds, solver=solver, gap=self.rules.gap, searched=True
             )
@@ -151,6 +159,18 @@ class BranchAndBound:
         self.heap, self.closed = self.queue([]), np.inf
         self.choice = Choice(self)
         self.seconds_before = 0.0
+
+    def _bounds(self, formulation: Formulation, problem: Problem, bounds: Any, branch_on: str) -> Any:
+        """The bounds that are used, for what boxes are to be about."""
+        one_of("branch_on", branch_on, ("auto", "weights", "points"))
+        about = getattr(RELAXATIONS[bounds].load() if bounds in RELAXATIONS else bounds, "about", None)
+        if about is not None and branch_on != "auto" and (about == "weights") != (branch_on == "weights"):
+            raise ValueError(f"branch_on={branch_on!r}: bounds={bounds!r} are about {about}")
+        if bounds != "auto" or branch_on == "points":
+            return bounds
+        by_default = branch_on == "auto" and self.branching == "auto"
+        faster = branch_on == "weights" or (by_default and is_faster(Instance(formulation, problem)))
+        return "weights" if faster else "auto"
 
     @property
     def options(self) -> dict[str, Any]:

@@ -197,7 +197,7 @@ class _Trimmer:
     def cutoff(self, p: int) -> float:
         """The claimed bound, or for a box that is stored with a proof its own cutoff."""
         proof = self.certificate.stored[p]
-        return proof.cutoff if self.certificate.header["about"] == "outputs" else self.certificate.bound
+        return self.certificate.bound if self.certificate.header["about"] == "labels" else proof.cutoff
 
     def fewest(self, start: Node, proofs: list[int]) -> list[int]:
         """Fewer proofs that still close a node: each one is left out in turn if the others suffice."""

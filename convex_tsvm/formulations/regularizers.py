@@ -96,6 +96,10 @@ class Regularizer(ABC):
         """The v of R*'s domain that is nearest, or near, shape (d,); by default the domain is everything."""
         return v
 
+    def separable(self, n_features: int) -> tuple[Array, Array] | None:
+        """λ and μ, each (d,), if R is Σ_j ½ λ_j w_j² + μ_j |w_j| and none of its terms is zero; None by default."""
+        return None
+
     def latex(self) -> str:
         """R(w) as LaTeX, without dollars."""
         return rf"\text{{{type(self).__name__}}}(w)"
@@ -174,6 +178,9 @@ class SquaredNorm(_Weighted):
     def weights(self, v: Array) -> Array:
         return np.asarray(v / self._factors(v))
 
+    def separable(self, n_features: int) -> tuple[Array, Array]:
+        return self._factors(np.empty(n_features)), np.zeros(n_features)
+
     def expression(self, cvxpy: Any, w: Any) -> tuple[Any, list[Any]]:
         if self.is_squared_norm:
             return 0.5 * cvxpy.sum_squares(w), []
@@ -223,6 +230,10 @@ class OneNorm(_Weighted):
 
     def weights(self, v: Array) -> None:
         return None  # v says only where w may be other than zero
+
+    def separable(self, n_features: int) -> tuple[Array, Array] | None:
+        factors = self._factors(np.empty(n_features))
+        return (np.zeros(n_features), factors) if factors.all() else None
 
     def conjugate(self, v: Array) -> float:
         return 0.0 if (np.abs(v) <= self._factors(v)).all() else np.inf
@@ -297,6 +308,9 @@ class ElasticNet(_Weighted, _Shrinking):
     def __repr__(self) -> str:
         more = "" if self.feature_weights is None else f", {self._shown()}"
         return f"ElasticNet(l1={self.l1!r}{more})"
+
+    def separable(self, n_features: int) -> tuple[Array, Array]:
+        return np.ones(n_features), self._thresholds(np.empty(n_features))
 
     def _thresholds(self, w: Any) -> Array:
         return self.l1 * self._factors(w)

@@ -25,6 +25,8 @@ from .label_matrix.label_matrix import check_solver
 from .label_model import LabelModel, RoundedLabels
 from .region import Bound, Incumbent, Region, Relaxation, Rules, Stage, Work
 from .svm.partial_svm import PartialSVM
+from .weights.best import BestWeights
+from .weights.model import WeightModel
 
 if TYPE_CHECKING:
     from ..modeling.printing import ReadableProblem
@@ -51,6 +53,7 @@ class LowerBoundBuilder:
         of margins with sums of signs: by far the strongest, and by a low-rank method also the fastest.
         "envelope": every point pays the convex envelope of its loss over the outputs that the incumbent leaves it.
         "curvature": the same after the regularizer has lent curvature to the losses, as a semidefinite program says.
+        "weights", for the linear kernel: planes below the losses over boxes of weights and bias, whatever n is.
         A subclass of :class:`~convex_tsvm.relaxations.Relaxation` is one of one's own.
         "auto" is the strongest that there is for the problem; by default it is "sdp" where there is one, else
         "curvature", else "svm".
@@ -119,7 +122,7 @@ class LowerBoundBuilder:
         self._models: dict[str, BoundModel | str] = {}
         self._searched = searched
         # With links the relaxation in label matrices takes a conic solver, and leaves out what they say about outputs.
-        by_default = ("curvature", "svm") if formulation.constraints else ("sdp", "curvature", "svm")
+        by_default = ("curvature", "svm") if formulation.constraints else ("sdp", "curvature", "weights", "svm")
         self.use(self._first(by_default) if relaxation is None else relaxation)
 
     def use(self, relaxation: str | type[Relaxation]) -> None:
@@ -140,7 +143,7 @@ class LowerBoundBuilder:
             # Relaxations that "auto" chooses from, the strongest first: the first one that exists for the problem.
             # The same for a search, which goes by labels where it can.
             last = ("svm", "curvature") if self._searched else ("curvature", "svm")
-            name = self._first(("signs", "sdp", *last)) if asked == "auto" else asked
+            name = self._first(("signs", "sdp", *last, "weights")) if asked == "auto" else asked
             why = self._why_not(name)
         except TimeIsUp:
             name, why = "svm", None  # to see whether there is a stronger one takes the inverse of a matrix
@@ -169,7 +172,8 @@ class LowerBoundBuilder:
         """Ask a relaxation, after one that closes boxes, if it does not do so itself."""
         self.relaxation, self.about = name, kind.about
         # What closes boxes that cannot be split, by what they are about.
-        closing = kind if kind.closes else RELAXATIONS[{"labels": "svm", "outputs": "curvature"}[kind.about]].load()
+        closes = {"labels": "svm", "outputs": "curvature", "weights": "weights"}[kind.about]
+        closing = kind if kind.closes else RELAXATIONS[closes].load()
         self._closing: Relaxation = closing(**self._options)
         self._strong: Relaxation | None = None if kind.closes else kind(**self._options)
 
@@ -206,6 +210,8 @@ class LowerBoundBuilder:
             try:
                 if about == "labels":
                     self._models[about] = LabelModel(self.instance.formulation, self.instance.problem, links=True)
+                elif about == "weights":
+                    self._models[about] = WeightModel(self.instance)
                 else:
                     self._models[about] = self._output_model()
             except InfeasibleError:
@@ -227,7 +233,7 @@ class LowerBoundBuilder:
 
     @property
     def model(self) -> Any:
-        """What bounds are computed with: a LabelModel or an OutputModel; ValueError if there is none."""
+        """What bounds are computed with: a BoundModel; ValueError if there is none."""
         found = self._model(self.about)
         if isinstance(found, str):
             raise ValueError(found)
@@ -292,7 +298,8 @@ class LowerBoundBuilder:
             for name, given in (("labels", labels), ("incumbent", incumbent)):
                 if given is not None:
                     raise ValueError(f"{name}: relaxation={self.relaxation!r} is not about labels; only upper is taken")
-            y, best = self.instance.problem.y, BestSolution(self.instance, upper)
+            y = self.instance.problem.y
+            best = BestWeights(model, upper) if self.about == "weights" else BestSolution(self.instance, upper)
         status, work, rules = "optimal", None, Rules(gap=self.gap, alone=True)
         try:
             if not np.isfinite(best.objective):

@@ -287,8 +287,8 @@ class Relaxation(ABC):
 
     Attributes
     ----------
-    about : {"labels", "outputs"}
-        What boxes are about, and so which of the two kinds of :class:`~convex_tsvm.relaxations.BoundModel` there is.
+    about : {"labels", "outputs", "weights"}
+        What boxes are about, and so which kind of :class:`~convex_tsvm.relaxations.BoundModel` there is.
     takes : tuple of str
         Which of the options "solver" and "max_rounds" it looks at; the command line refuses the others.
     closes : bool
@@ -305,8 +305,8 @@ class Relaxation(ABC):
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        if cls.about not in ("labels", "outputs"):
-            raise TypeError(f"{cls.__name__}: about={cls.about!r} must be 'labels' or 'outputs'")
+        if cls.about not in ("labels", "outputs", "weights"):
+            raise TypeError(f"{cls.__name__}: about={cls.about!r} must be 'labels', 'outputs' or 'weights'")
 
     def __init__(
         self, *, solver: str = "auto", tol: float = 1e-4, max_rounds: int = 30, cuts_per_round: int | None = None

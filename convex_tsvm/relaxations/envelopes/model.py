@@ -203,6 +203,7 @@ class OutputModel(BoundModel):
             "rows": np.array([row for row, _, _ in rows]).reshape(len(rows), self.instance.problem.n),
             "row_low": np.array([low for _, low, _ in rows], dtype=float),
             "row_high": np.array([high for _, _, high in rows], dtype=float),
+            "root": self.kernel_root,
         }
 
     def why_no_file(self) -> str | None:

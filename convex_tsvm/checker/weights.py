@@ -1,0 +1,235 @@
+"""Searches over boxes of weights and bias: what is stated, its boxes, and the proofs by planes.
+
+Numbers are plain ones in double precision here, in compiled loops, as there may be a million points: an output that is
+computed is within ``err`` of the exact one, and a sum of k terms is within (k + 1) EPS/2 of the sum of their sizes,
+relatively, which is taken from every bound.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ._loops import below, touch
+from .balls import EPS, MORE, TINY, demand, proves
+from .kernels import points_of
+
+
+class Region(tuple[Any, Any]):
+    """Ends of weights and bias, with the points that are not ``decided`` in it, and what the others pay."""
+
+    points: Any = None
+    decided: Any = None
+
+    def part(self, low: Any, high: Any) -> Region:
+        """A part of it, of which the same is known."""
+        found = Region((low, high))
+        found.points, found.decided = self.points, self.decided
+        return found
+
+
+class Weights:
+    """min Σ_j ½ λ_j w_j² + μ_j |w_j| + Σ c_i ℓ_i(f_i) over w and perhaps a bias, for f_i = (x_i - centre)·w + b + c."""
+
+    nothing = -math.inf  # a bound that holds without any proof
+
+    def __init__(self, stated: Any, kernel: Any, arrays: Any) -> None:
+        demand(kernel["name"] == "linear", f"the kernel {kernel['name']!r} has no weights")
+        X = self.X = points_of(arrays)
+        self.y, self.cost = (np.asarray(arrays[name], dtype=np.float64) for name in ("y", "cost"))
+        n, d = X.shape
+        demand(n and self.y.shape == self.cost.shape == (n,) and np.isin(self.y, (-1, 0, 1)).all(), "bad labels")
+        demand(np.isfinite(self.cost).all() and (self.cost >= 0).all(), "a cost is not a finite number >= 0")
+        self.way, self.value, self.free = stated["bias"], float(stated["value"]), int(stated["bias"] == "free")
+        demand(self.way in ("none", "free", "centred") and math.isfinite(self.value), f"a bias is {self.way!r}")
+        demand(self.way == "centred" or self.value == 0, "an offset without a balance")
+        self.n = d + self.free
+        self.bend, self.kink, self.centre = (np.array(arrays[name], dtype=float) for name in ("bend", "kink", "centre"))
+        right = self.bend.shape == self.kink.shape == (self.n,) and self.centre.shape == (d,)
+        demand(right and all(np.isfinite(x).all() for x in (self.bend, self.kink, self.centre)), "bad coefficients")
+        paid = (self.bend >= 0) & (self.kink >= 0) & (self.bend + self.kink > 0)
+        demand(paid[:d].all() and not (self.bend[d:].any() or self.kink[d:].any()), "a weight costs nothing")
+        self.off = self.centre_error(np.asarray(arrays["balance_points"], dtype=np.int64))
+        self.read_losses(*(np.array(arrays[f"loss_{name}"], dtype=float) for name in ("labeled", "unlabeled")))
+        #: The largest size of each feature and of its centre, and 1 for a bias.
+        self.largest = np.append(np.abs(X).max(axis=0) + np.abs(self.centre), 1.0)[: self.n] * MORE
+
+    def centre_error(self, members: Any) -> Any:
+        """How far the centre is from the mean of the members, if the balance makes it that; without a bias it is 0."""
+        if self.way != "centred":
+            demand(self.free or not self.centre.any(), "there is a centre, but no bias")
+            return np.zeros(len(self.centre))
+        demand(len(members) and (members >= 0).all() and (members < len(self.X)).all(), "balanced points are no points")
+        sums = np.array([math.fsum(column.tolist()) for column in self.X[members].T])
+        mean = sums / len(members)
+        off = (np.abs(self.centre - mean) + 2 * EPS * np.abs(mean)) * MORE + TINY
+        demand((off <= 64 * EPS * np.abs(self.X).max(axis=0) + TINY).all(), "the centre is not the mean of the balance")
+        return off
+
+    def read_losses(self, labeled: Any, unlabeled: Any) -> None:
+        """Read losses of outputs: for +1, for -1, and without a label; each a row (from, to, a, b, c) for a piece."""
+        for loss in (labeled, unlabeled):
+            demand(loss.ndim == 2 and loss.shape[1] == 5, "a loss is no table of pieces")
+            right = np.isfinite(loss[:, 2:]).all() and (loss[1:, 0] == loss[:-1, 1]).all()
+            demand(right and (loss[:, 0] < loss[:, 1]).all(), "a loss has a gap, or no numbers")
+            ends = [(*loss[0, 2:4], -1), (*loss[-1, 2:4], 1)] if len(loss) else []
+            whole = not len(loss) or (loss[0, 0] == -np.inf and loss[-1, 1] == np.inf)
+            demand(whole, "a loss is not finite everywhere")
+            demand(all(a > 0 or (a == 0 and side * b >= 0) for a, b, side in ends), "a loss is unbounded below")
+        mirrored = labeled[::-1] * [-1, -1, 1, -1, 1]
+        found = [labeled, mirrored[:, [1, 0, 2, 3, 4]], unlabeled if len(unlabeled) else np.zeros((0, 5))]
+        self.tables = np.full((3, max(map(len, found)), 5), 0.0)
+        self.tables[:, :, :2] = np.inf, -np.inf  # pieces that are none
+        for own, table in zip(self.tables, found, strict=True):
+            own[: len(table)] = table
+        self.kind = np.where(self.y > 0, 0, np.where(self.y < 0, 1, 2)).astype(np.int8)
+        pays = (self.cost > 0) & ((self.y != 0) | (len(unlabeled) > 0))
+        self.points = np.flatnonzero(pays).astype(np.int32)
+        costs = np.bincount(self.kind[pays], self.cost[pays], 3)
+        self.sizes = costs @ np.abs(self.tables[:, :, 2:]).max(axis=1) * MORE
+
+    def far(self, low: Any, high: Any) -> tuple[float, float]:
+        """A size that no output in a box exceeds, and how far a computed one may be from the exact one."""
+        size = np.maximum(np.abs(low), np.abs(high))
+        far = (float(self.largest @ size) + abs(self.value)) * MORE + TINY
+        return far, ((self.n + 16) * EPS * far + float(self.off @ size[: len(self.off)])) * MORE + TINY
+
+    def room(self, low: Any, high: Any, more: int = 0) -> float:
+        """What rounding may take from a bound in a box, a sum of as many terms as there are points, and some more.
+
+        Each is at most four times what its point pays at the farthest output with the largest coefficients.
+        """
+        size, far = np.maximum(np.abs(low), np.abs(high)), self.far(low, high)[0]
+        total = 4 * float(self.sizes @ [far**2, far, 1.0]) + float((self.bend * size + self.kink) @ size)
+        return (len(self.points) + 4 * self.n + more + 64) * EPS * total * MORE
+
+    def root(self, arrays: Any, bound: float) -> Region:
+        """The box in the file, if it leaves out no weights below a cutoff that is no less than the bound."""
+        low, high = (np.array(arrays[f"root_{name}"], dtype=float) for name in ("low", "high"))
+        cutoff = float(arrays["root_cutoff"][0])
+        right = all(end.shape == (self.n,) and np.isfinite(end).all() for end in (low, high))
+        demand(right and cutoff >= bound, "the root's box is infinite, or leaves out solutions below the bound")
+        far = 1e30  # Beyond, losses that are bounded below only rise.
+        least = np.array(
+            [below(table, -far, far, 0.0)[0] if np.isfinite(table).any() else 0.0 for table in self.tables]
+        )
+        paid = self.cost[self.points] * least[self.kind[self.points]]
+        size = float(np.abs(paid).sum()) + abs(cutoff)
+        room = max(cutoff - float(paid.sum()), 0.0) + (len(paid) + 8) * EPS * size
+        reach = 2 * room / (self.kink + np.sqrt(self.kink**2 + 2 * self.bend * room) + TINY) * MORE + TINY
+        reach = reach[: len(self.centre)]
+        if self.free:
+            finite = [abs(x) for table in self.tables for x in table[:, :2].ravel() if math.isfinite(x)]
+            finite += [abs(b / (2 * a)) for table in self.tables for _, _, a, b, _ in table if a > 0]
+            reach = np.append(reach, (max(finite, default=0.0) + float(self.largest[:-1] @ reach)) * MORE + TINY)
+        demand((low <= -reach).all() and (high >= reach).all(), "the root leaves out weights")
+        found = Region((low, high))
+        found.points, found.decided = self.points, np.zeros(1 + self.n + self.n**2)
+        return found
+
+    def half(self, box: Any, i: int, place: float, sign: int) -> Region:
+        """The half of a box with coordinate i below or above a place."""
+        demand(math.isfinite(place), f"coordinate {i} is split at {place}")
+        low, high = box[0].copy(), box[1].copy()
+        if sign < 0:
+            high[i] = min(high[i], place)
+        else:
+            low[i] = max(low[i], place)
+        return self.region(box).part(low, high)
+
+    def region(self, box: Any) -> Region:
+        """A box with what is known of points there: all that pay are undecided in one that says nothing."""
+        found = box if isinstance(box, Region) else Region(box)
+        if found.points is None:
+            found.points, found.decided = self.points, np.zeros(1 + self.n + self.n**2)
+        return found
+
+    def rows(self, points: Any) -> Any:
+        """The rows of outputs as functions of weights and bias, for some points."""
+        Z = np.ones((len(points), self.n))
+        Z[:, : len(self.centre)] = self.X[points] - self.centre
+        return Z
+
+    def told(self, i: int, place: float, sign: int) -> str:
+        """What a half is, in words."""
+        name = "the bias" if i == len(self.centre) else f"weight {i}"
+        return f"{name} is {'at most' if sign < 0 else 'at least'} {place:.6g}"
+
+    def known(self, box: Any) -> str:
+        """What is known in a box, in words."""
+        return f"weights and bias within {float((box[1] - box[0]).mean()):.3g} on average"
+
+    def upper_bound(self, arrays: Any) -> float:
+        """The objective of the weights and the bias in the file, or more."""
+        at = np.array(arrays["coefficients"], dtype=float)
+        demand(at.shape == (self.n,) and np.isfinite(at).all(), "the solution is no finite numbers")
+        far, err = self.far(at, at)
+        total = self.room(at, at) + float(self.sizes @ [2 * far, 1.0, 0.0]) * err * MORE
+        for points in self.parts(self.points):
+            f, values = self.rows(points) @ at + self.value, np.full(len(points), -np.inf)
+            for k in range(self.tables.shape[1]):
+                first, last, a, b, c = self.tables[self.kind[points], k].T
+                here = (first - err <= f) & (f <= last + err)
+                values = np.maximum(values, np.where(here, (a * f + b) * f + c, -np.inf))
+            total += float(self.cost[points] @ values)
+        return total + float(((0.5 * self.bend * at) * at + self.kink * np.abs(at)).sum())
+
+    @staticmethod
+    def parts(points: Any) -> list[Any]:
+        """Points in parts of so many that what is computed of each takes little memory."""
+        return np.array_split(points, max(1, -(-len(points) // 65536)))
+
+    def planes(self, box: Region, at: Any) -> Any:
+        """Planes that touch at points of a box, shape (k, n + 1), and the box with fewer points undecided."""
+        low, high = box
+        err = self.far(low, high)[1]
+        found, decided, left = np.zeros((len(at), self.n + 1)), box.decided.copy(), []
+        middle = 0.5 * (low + high)
+        half = np.maximum(high - middle, middle - low) * (1 + 2 * EPS)
+        for points in self.parts(box.points):
+            kept = touch(
+                self.rows(points), self.cost[points], self.value, self.tables, self.kind[points], middle, half, at, err,
+                decided, found,
+            )  # fmt: skip
+            left.append(points[kept])
+        form = decided[1 + self.n :].reshape(self.n, self.n)
+        for plane, own in zip(found, at, strict=True):
+            bent = form @ own
+            plane[0] += decided[0] - 0.5 * float(bent @ own)
+            plane[1:] += decided[1 : 1 + self.n] + bent
+        smaller = box.part(low, high)
+        smaller.points, smaller.decided = np.concatenate(left), decided
+        return found, smaller
+
+    def least(self, low: Any, high: Any, slopes: Any) -> Any:
+        """The least value of each coordinate's ½ λ t² + μ |t| + slope t on its interval."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            free = -np.sign(slopes) * np.maximum(np.abs(slopes) - self.kink, 0.0) / self.bend
+        t = np.minimum(np.maximum(np.where(np.abs(slopes) <= self.kink, 0.0, free), low), high)
+        return (0.5 * self.bend * t + slopes) * t + self.kink * np.abs(t)
+
+
+@proves("weights", "planes")
+def by_planes(given: Weights, box: Any, proof: Any, cutoff: float) -> Any:
+    """What a convex combination of planes proves: a bound, and a box that is claimed."""
+    k, n, sides = proof.number, given.n, 2 if proof.share else 0
+    demand(k >= 1 and len(proof.vector) == k * n + k + sides * n, "a proof by planes has more or fewer numbers")
+    demand(not np.isnan(proof.vector).any(), "a proof has numbers that are none")
+    at, weights, claimed = np.split(proof.vector, [k * n, k * n + k])
+    box = given.region(box)
+    low, high = box
+    demand((weights >= 0).all() and abs(math.fsum(weights.tolist()) - 1) <= (k + 2) * EPS, "weights do not add up to 1")
+    planes, box = given.planes(box, np.clip(at.reshape(k, n), low, high))
+    found, room = weights @ planes, given.room(low, high, 3 * k)
+    each = given.least(low, high, found[1:])
+    bound = found[0] + float(each.sum()) - room
+    if not sides:
+        return bound, box
+    first, last = np.split(claimed, 2)
+    first, last = np.maximum(first, low), np.minimum(last, high)
+    for start, end, out in ((low, np.minimum(first, high), first > low), (np.maximum(last, low), high, last < high)):
+        beyond = given.least(start, end, found[1:])
+        demand((bound - each + beyond >= cutoff)[out].all(), "a proof leaves out weights of solutions below its cutoff")
+    return bound, box.part(first, last)

@@ -1,0 +1,297 @@
+"""A formulation as a function of its weights and bias alone, and what is known of its points over a box of these."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...instance import Instance
+from ...losses import PLQ, Pieces
+from ...points import LinearPoints
+from ...problem import Array
+from ...solution import Expansion
+from ...validation import is_sparse
+from ..bound_model import BoundModel
+from ..box import Box
+from ..envelopes.model import _spans
+from ..rounding import EPS, outward
+from ._loops import combine, least, narrow, plane
+
+
+@dataclass(frozen=True, eq=False)
+class Undecided:
+    """The points whose losses may bend in a box, and what the others pay: see :func:`._loops.plane`."""
+
+    points: NDArray[np.int32]
+    decided: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Touched:
+    """A plane that what points pay is not below over a box, and what is known of the point where it touches.
+
+    Attributes
+    ----------
+    at : array, shape (n,)
+        Where it touches the convex envelopes of the losses.
+    plane : array, shape (n + 1,)
+        Constant and slopes.
+    undecided : Undecided
+        What is left for parts of the box.
+    spread : array, shape (n,)
+        How much outputs of undecided points vary with each coordinate, times their costs.
+    objective, relaxed : float
+        The formulation's objective here, not rounded up, and that with envelopes in place of losses.
+    """
+
+    at: Array
+    plane: Array
+    undecided: Undecided
+    spread: Array
+    objective: float
+    relaxed: float
+
+
+@dataclass(frozen=True, eq=False)
+class Combination:
+    """Planes with weights: their sum, what no objective in the box is below, and what of that is room for rounding.
+
+    ``each`` coordinate's part of the bound, and where it is ``lowest``, are arrays of shape (n,).
+    """
+
+    weights: Array
+    found: Array
+    bound: float
+    doubt: float
+    each: Array
+    lowest: Array
+
+
+class WeightModel(BoundModel):
+    """Boxes of the weights w of a linear space, and of the bias b where that is free.
+
+    Outputs are f(x) = (x - centre)·w + b + offset: the centre is the mean of the members of a balance, which has a
+    fixed bias, or for a free one the mean of all points, from which the bias is counted here.
+    """
+
+    about = "weights"
+
+    def __init__(self, instance: Instance) -> None:
+        super().__init__()
+        why = why_no_planes(instance)
+        if why is not None:
+            raise ValueError(why)
+        self.instance = instance
+        problem, bias = instance.problem, instance.bias
+        X = problem.X.toarray() if is_sparse(problem.X) else np.asarray(problem.X)
+        self.X, self.cost, self.free = X, instance.cost, bias.free
+        losses = [kind.of_output for kind in instance.formulation.by_kind]
+        self.kind = instance.formulation.kinds(problem).astype(np.int32)
+        pays = (self.cost > 0) & np.array([loss is not None for loss in losses])[self.kind]
+        self.points = np.flatnonzero(pays).astype(np.int32)
+        self.losses = [loss if isinstance(loss, PLQ) else PLQ([], [(0, 0, 0)]) for loss in losses]
+        pieces = Pieces.of(self.losses)
+        self.pieces = (pieces.ends, pieces.rate / 2, pieces.offset, pieces.constant, pieces.count, _cuts(pieces))
+        self.centre = np.zeros(X.shape[1])
+        if bias.free or bias.centred:
+            self.centre = X[bias.members].mean(axis=0) if bias.centred else X.mean(axis=0)
+        self.offset = bias.offset
+        found = instance.formulation.regularizer.separable(X.shape[1])
+        assert found is not None
+        self.bend, self.kink = (np.append(part, 0.0) if self.free else part for part in found)
+        self.n = X.shape[1] + self.free
+        #: Largest size of each feature, with that of the centre, which rounding errors of outputs are relative to.
+        self.largest = np.append(np.abs(X).max(axis=0) + np.abs(self.centre), 1.0)[: self.n]
+        #: For each loss, the sum of its points' costs times its largest coefficients of t², t and 1.
+        cost = np.bincount(self.kind[self.points], self.cost[self.points], len(losses))
+        self.sizes = cost @ np.array([np.abs(loss.pieces).max(axis=0) for loss in self.losses])
+        self.first: tuple[Array, Array, float] | None = None
+
+    @property
+    def begin(self) -> Undecided:
+        """What is known of the points where nothing is known of the box."""
+        return Undecided(self.points, np.zeros(1 + self.n + self.n**2))
+
+    def root(self, cutoff: float) -> Box:
+        """The box of weights of all solutions below a cutoff, and of a bias beyond which no loss falls."""
+        least_of = [loss.minimizers()[0] for loss in self.losses]
+        paid = self.cost[self.points] * np.array(least_of)[self.kind[self.points]]
+        room = max(cutoff - float(paid.sum()), 0.0) * (1 + 1e-9) + 1e-12 * (abs(cutoff) + float(np.abs(paid).sum()))
+        root = np.sqrt(self.kink**2 + 2 * self.bend * room)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            reach = 2 * room / (self.kink + root)
+        if self.free:
+            # Beyond the kinks and vertices of all losses nothing is gained by a bias that is larger still.
+            places = np.concatenate([_places(loss) for loss in self.losses])
+            reach[-1] = float(np.abs(places).max(initial=0.0)) + float(self.largest[:-1] @ reach[:-1])
+        low, high = outward(-reach, reach)
+        if self.first is None:
+            self.first = low, high, cutoff
+        return Box(low, high)
+
+    def halves(self, box: Box, i: int, place: float) -> tuple[Box, Box]:
+        return box.halves(i, place)
+
+    def scores(self, box: Box, outputs: Array) -> Array:
+        """Outputs of all points of the problem at a point of the box."""
+        return self.expansion(outputs).outputs
+
+    def proven(self, box: Box) -> Array:
+        """Labels given, or the signs of all outputs in a box; 0 where it has both."""
+        y, (low, high) = self.instance.problem.y, self.outputs(box)
+        return np.where(y != 0, y, np.where(low > 0, 1.0, np.where(high < 0, -1.0, 0.0)))
+
+    def outputs(self, box: Box) -> tuple[Array, Array]:
+        """Ends of the outputs of all points over a box."""
+        d = self.X.shape[1]
+        middle, half = 0.5 * (box.low + box.high), 0.5 * (box.high - box.low)
+        f = self.X @ middle[:d] + (self.offset - float(self.centre @ middle[:d]))
+        rad = np.full(len(f), self.slack(box) + float(half[d:].sum()))
+        for j in range(d):
+            rad += np.abs(self.X[:, j] - self.centre[j]) * half[j]
+        return f + float(middle[d:].sum()) - rad, f + float(middle[d:].sum()) + rad
+
+    def far(self, box: Box) -> float:
+        """A size that no output in a box exceeds."""
+        return float(self.largest @ np.maximum(np.abs(box.low), np.abs(box.high))) + abs(self.offset) + 1e-290
+
+    def doubt(self, box: Box) -> float:
+        """What rounding may do to planes in a box, and to those of a check by other arithmetic.
+
+        They are sums of n terms, each at most four times what its point pays at the farthest output, whose coefficients
+        are the largest.
+        """
+        size, far = np.maximum(np.abs(box.low), np.abs(box.high)), self.far(box)
+        total = 4 * float(self.sizes @ [far**2, far, 1.0]) + float((self.bend * size + self.kink) @ size)
+        return 8 * EPS * (self.instance.problem.n + self.n + 64) * total
+
+    def slack(self, box: Box) -> float:
+        """By how much rounding may move an output in a box."""
+        return 2 * (self.n + 64) * EPS * self.far(box)
+
+    def touch(self, box: Box, at: Array, undecided: Undecided) -> Touched:
+        """The plane that touches at a point of a box."""
+        left, decided = np.empty(len(undecided.points), dtype=np.int32), undecided.decided.copy()
+        found, spread = np.empty(1 + self.n), np.empty(self.n)
+        used, paid = plane(
+            self.X, self.centre, self.offset, self.free, self.kind, self.cost, undecided.points, box.low, box.high, at,
+            self.slack(box), self.pieces, decided, left, found, spread,
+        )  # fmt: skip
+        below = Undecided(left[:used].copy() if used < len(left) else undecided.points, decided)
+        costs = float((0.5 * self.bend * at + self.kink * np.sign(at)) @ at)
+        return Touched(at, found, below, spread, paid + costs, float(found[0] + found[1:] @ at) + costs)
+
+    def combined(self, box: Box, touched: list[Touched], weights: Array | None = None) -> Combination:
+        """The best combination of planes for a bound over a box, or that with given weights."""
+        planes, doubt = np.array([one.plane for one in touched]), self.doubt(box)
+        found, each, lowest = np.empty(1 + self.n), np.empty(self.n), np.empty(self.n)
+        if weights is None:
+            weights = np.empty(len(planes))
+            value = combine(self.bend, self.kink, planes, weights, box.low, box.high, doubt, found, each, lowest)
+        else:
+            found[:] = weights @ planes
+            value = least(self.bend, self.kink, found, box.low, box.high, each, lowest)
+        return Combination(weights, found, value - doubt, doubt, each, lowest)
+
+    def narrowed(self, box: Box, planes: Combination, cutoff: float) -> Box:
+        """What planes leave of a box for solutions below a cutoff."""
+        low, high = np.full(self.n, -np.inf), np.full(self.n, np.inf)
+        narrow(self.bend, self.kink, planes.found, planes.each, cutoff - planes.bound, low, high)
+        return box.meet(*outward(low, high))
+
+    def value(self, at: Array, points: NDArray[np.int32], cost: Array) -> tuple[float, Array]:
+        """The objective of some points with some costs, and a subgradient."""
+        found, left = np.empty(1 + self.n), np.empty(len(points), dtype=np.int32)
+        _, paid = plane(
+            self.X, self.centre, self.offset, self.free, self.kind, cost, points, at, at, at, 0.0, self.pieces,
+            self.begin.decided, left, found, np.empty(self.n),
+        )  # fmt: skip
+        slopes = self.kink * np.sign(at)
+        return paid + float((0.5 * self.bend * at + slopes) @ at), found[1:] + self.bend * at + slopes
+
+    def objective(self, at: Array) -> float:
+        """The objective at weights and bias, rounded up."""
+        return self.value(at, self.points, self.cost)[0] + self.doubt(Box(at, at))
+
+    def expansion(self, at: Array) -> Expansion:
+        """Weights and bias as a decision function of the problem."""
+        problem, d = self.instance.problem, self.X.shape[1]
+        w = at[:d].copy()
+        bias = self.offset + float(at[d:].sum()) - float(self.centre @ w)
+        outputs = problem.linear_outputs(w) + bias
+        regularization = self.instance.formulation.regularizer.value(w)
+        return Expansion(outputs, np.zeros(problem.n), bias, regularization, w)
+
+    def statement(self) -> tuple[dict[str, Any], dict[str, Array]]:
+        formulation, bias = self.instance.formulation, self.instance.bias
+        return {
+            "bias": "centred" if bias.centred else "free" if bias.free else "none",
+            "value": bias.offset,
+        }, {
+            "loss_labeled": _spans(formulation.labeled),
+            "loss_unlabeled": _spans(formulation.unlabeled),
+            "bend": self.bend,
+            "kink": self.kink,
+            "centre": self.centre,
+        }
+
+    def why_no_file(self) -> str | None:
+        if self.instance.formulation.groups:
+            groups = list(self.instance.formulation.groups)
+            return f"groups={groups!r}: files of searches know labelled and unlabelled points"
+        return None
+
+
+def _cuts(pieces: Pieces) -> NDArray[np.bool_]:
+    """Whether each piece ends a convex stretch: the slope falls after it, or it or the next one is concave."""
+    t, a, b = pieces.ends[:, 1:-1], pieces.rate / 2, pieces.offset
+    with np.errstate(invalid="ignore"):
+        falls = 2 * a[:, 1:] * t + b[:, 1:] < 2 * a[:, :-1] * t + b[:, :-1]
+    found = np.zeros(a.shape, dtype=bool)
+    found[:, :-1] = falls | (a[:, :-1] < 0) | (a[:, 1:] < 0)
+    return found
+
+
+def _places(loss: PLQ) -> Array:
+    """Breakpoints of a loss and the vertices of its first and last piece, as far as they are finite."""
+    ends = [-b / (2 * a) for a, b, _ in (loss.pieces[0], loss.pieces[-1]) if a > 0]
+    return np.array([*loss.breaks, *ends], dtype=float)
+
+
+def why_no_planes(instance: Instance) -> str | None:
+    """Why a search has no boxes of weights, or None if it has."""
+    formulation, problem = instance.formulation, instance.problem
+    if not problem.is_linear or isinstance(problem.X, LinearPoints):
+        return f"kernel={problem.kernel!r}: boxes of weights are for the linear kernel, and points in memory"
+    if formulation.additions or formulation.constraints:
+        return "boxes of weights know a balance, and neither additions nor other constraints on outputs"
+    if instance.n_positive is not None or instance.target_sum is not None:
+        return f"{instance.balance}: boxes of weights take a mean output, or None"
+    if instance.target is not None and not formulation.fit_intercept:
+        return f"{instance.balance}: boxes of weights meet a mean output by a bias, and fit_intercept=False"
+    for kind in formulation.by_kind:
+        loss = kind.of_output
+        if loss is not None and not (isinstance(loss, PLQ) and loss.is_finite and np.isfinite(loss.minimizers()[0])):
+            return (
+                f"{kind.field}={kind.loss!r}: boxes of weights are for piecewise linear-quadratic losses that are "
+                "finite and bounded below"
+            )
+    if formulation.regularizer.separable(problem.X.shape[1]) is None:
+        return (
+            f"regularizer={formulation.regularizer!r}: boxes of weights are for sums of ½ λ w² and λ |w| over the "
+            "weights, each with a λ > 0"
+        )
+    return None
+
+
+def is_faster(instance: Instance) -> bool:
+    """Whether a search of an instance is expected to be faster over boxes of weights than over labels or outputs.
+
+    ``benchmarks/exact_weights.py`` has what that was decided by.
+    """
+    problem = instance.problem
+    n = problem.X.shape[1] + instance.bias.free
+    return n <= 5 and problem.n_unlabeled >= 200 and why_no_planes(instance) is None
