@@ -34,26 +34,15 @@ def named(**parts: str) -> set[str]:
 MULTIPLIERS = (*EACH, "labels", "arc_low", "arc_high", "triangles", "margins", "weights", "curvature")
 KNOWN = (
     PROBLEM
-    | {
-        "header",
-        "labels",
-        "gamma",
-        "mean",
-        "targets",
-        "root",
-        "rows",
-        "coefficients",
-        "intercept",
-        "bend",
-        "kink",
-        "centre",
-    }
+    | {"header", "labels", "gamma", "mean", "targets", "root", "rows", "coefficients", "intercept"}
+    | {"bend", "kink", "centre", "proven", "proven_threshold"}
     | named(
         record="parent sign variable place bound",
         proof="record kind cutoff number share lift vector vector_end",
         node="low high gamma v bounds numbers",
         multiplier=" ".join(f"{name} {name}_end" for name in MULTIPLIERS),
         loss="labeled unlabeled",
+        witness="labels gamma targets mean",
         row="low high",
         root="low high cutoff",
     )
@@ -73,6 +62,8 @@ class Verdict:
     n_open: int = 0
     unknown: tuple[str, ...] = ()
     seconds: float = 0.0
+    n_proven: int | None = None
+    n_witnesses: int = 0
 
     @property
     def gap(self) -> float:
@@ -84,6 +75,13 @@ class Verdict:
         told = passed if self.unknown else ""
         if not self.holds:
             return f"NOT PROVEN: {self.problem}{told}"
+        if self.n_proven is not None:
+            return (
+                f"PROVEN: every solution with an objective below {self.lower_bound!r} has {self.n_proven} labels more "
+                f"than those given as that in the file, which has one of at most {self.upper_bound!r}; "
+                f"{self.n_witnesses} witnesses have others otherwise\n{self.n_nodes} nodes, {self.n_proofs} proofs, "
+                f"{self.seconds:.1f} s{told}"
+            )
         if self.lower_bound == -math.inf:
             return f"NOTHING IS CLAIMED: the search had no bound yet; its solution has {self.upper_bound!r} at most"
         return (
@@ -153,6 +151,8 @@ class Certificate:
         demand(header["format"] == FORMAT, f"the format is {header['format']!r}, not {FORMAT!r}")
         demand(digest(a) == header["digest"], "the problem is not the one that was searched: its digest is another")
         self.bound, self.objective = header["lower_bound"], header["objective"]
+        if "proven" in a:
+            self.bound = float(a["proven_threshold"][0])
         demand(isinstance(self.bound, float) and not math.isnan(self.bound), f"{self.bound!r} is no number for a bound")
         demand(header["about"] in SPACES, f"a search about {header['about']!r} is not covered")
         space, self.kinds = SPACES[header["about"]], PROOFS[header["about"]]
@@ -211,23 +211,54 @@ class Certificate:
                 node.bound = max(node.bound, node.steps[p])
             self.after[k] = Node(tuple(node.box), node.bound, node.steps)
             stack += [(child, self.begin(child, node)) for child in children.get(k, ())]
-            closed = self.variables[k] >= 0 or node.is_empty or node.bound >= self.bound
+            closed = self.variables[k] >= 0 or node.is_empty or node.bound >= self.bound or self.agrees(node.box)
             demand(closed, f"node {k} is closed, but what is proven there is {node.bound!r}")
-        for parent, _ in self.opened:
-            proven = self.after[parent].bound if parent >= 0 else self.given.nothing
-            demand(proven >= self.bound, f"an open node below node {parent} has a bound of {proven!r} only")
+        for parent, sign in self.opened:
+            proven, box = self.given.nothing, self.given.root(self.arrays, self.bound)
+            if parent >= 0:
+                proven, box = self.after[parent].bound, self.half(parent, sign, self.after[parent].box)
+            closed = proven >= self.bound or self.agrees(box)
+            demand(closed, f"an open node below node {parent} has a bound of {proven!r} only")
         upper = self.given.upper_bound(self.arrays)
         right = upper <= self.objective + 1e-6 * abs(self.objective)
         demand(right, f"the solution in the file has an objective of {upper!r}, as far as is known")
         counts = len(self.parents), len(self.stored), len(self.opened)
-        return Verdict(True, "", self.bound, upper, *counts, self.unknown)
+        found = Verdict(True, "", self.bound, upper, *counts, self.unknown)
+        return self.check_labels(found) if "proven" in self.arrays else found
+
+    def agrees(self, box: Any) -> bool:
+        """Whether all labels that the file says are proven are known in a box, as they are there."""
+        if "proven" not in self.arrays:
+            return False
+        proven = self.arrays["proven"]
+        return bool((self.given.labels(box) == proven)[proven != 0].all())
+
+    def check_labels(self, found: Verdict) -> Verdict:
+        """Check that proven labels are the solution's, and each witness within the threshold, to a millionth."""
+        a, n = self.arrays, self.given.n
+        proven, best, rows = a["proven"], a["labels"], a["witness_labels"]
+        right = proven.shape == best.shape == (n,) and rows.ndim == 2 and rows.shape[1] == n
+        demand(
+            right and (proven[proven != 0] == best[proven != 0]).all(), "a label is proven that the solution has not"
+        )
+        demand(math.isfinite(self.bound), "the threshold is no number")
+        for k in range(len(rows)):
+            one = {name: a[f"witness_{name}"][k] for name in ("labels", "gamma", "targets")}
+            value = self.given.upper_bound(a | one | {"mean": a["witness_mean"][k : k + 1]})
+            demand(value <= self.bound + 2e-6 * abs(self.bound), f"witness {k} has an objective of {value!r} only")
+        found.n_proven = int(((proven != 0) & (self.given.y == 0)).sum())
+        found.n_witnesses = len(rows)
+        return found
 
     def begin(self, k: int, over: Node | None) -> Node:
         """Box and bound before the proofs of node k, from those after the proofs of the node over it, if it has one."""
         if over is None:
             return Node(self.given.root(self.arrays, self.bound), -math.inf)
-        i, place = self.variables[self.parents[k]], self.places[self.parents[k]]
-        return Node(self.given.half(over.box, i, place, self.signs[k]), over.bound)
+        return Node(self.half(self.parents[k], self.signs[k], over.box), over.bound)
+
+    def half(self, k: int, sign: int, box: Any) -> Any:
+        """A half of the box after the proofs of node k."""
+        return self.given.half(box, self.variables[k], self.places[k], sign)
 
     def apply(self, p: int, box: Any, cutoff: float) -> Any:
         """The bound that proof p gives in a box, and the box that it leaves for solutions below the cutoff."""

@@ -53,6 +53,9 @@ class ExactTransductiveSVC(LabellingTransduction):
         The file that the search is saved to while it runs, and goes on from; for two classes.
     certificate : path
         The file that what proves the bound is written to; for two classes.
+    slack : float >= 0 or None
+        With a number, ``proven_`` says which labels are the same in every labelling whose objective is within this
+        share of the best (:meth:`~convex_tsvm.exact.ExactSolution.proven`); for two classes, and one more search.
     n_jobs : int
         Classes learned at the same time (joblib); for two classes, so many dives into the tree.
 
@@ -67,6 +70,8 @@ class ExactTransductiveSVC(LabellingTransduction):
     n_iter_ : int
         Nodes.
     history_ : list of Progress
+    proven_ : bool array, shape (n,)
+        Whether a point's class in ``transduction_`` is proven, or given; with ``slack``.
 
     Examples
     --------
@@ -88,6 +93,7 @@ class ExactTransductiveSVC(LabellingTransduction):
     max_nodes: int | None = None
     time_limit: float | None = None
     solver: str = "auto"
+    slack: float | None = None
     checkpoint: str | os.PathLike[str] | None = None
     certificate: str | os.PathLike[str] | None = None
 
@@ -115,3 +121,6 @@ class ExactTransductiveSVC(LabellingTransduction):
         super()._store(labels, solutions)
         if len(labels.classes) == 2 and isinstance(solutions[0], ExactSolution):
             self.history_: Any = list(solutions[0].progress)
+            if self.slack is not None:
+                proven = solutions[0].proven(self.slack, time_limit=self.time_limit, n_jobs=self.n_jobs)
+                self.proven_ = proven.labels != 0

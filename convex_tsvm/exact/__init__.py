@@ -3,6 +3,7 @@
 from .brute_force import brute_force
 from .page import certificate_page
 from .prove import prove_certificate
+from .proven import ProvenLabels
 from .search import BranchAndBound
 from .solve import ExactSolution, exact_search
 from .tree import Progress
@@ -12,6 +13,7 @@ __all__ = [
     "BranchAndBound",
     "ExactSolution",
     "Progress",
+    "ProvenLabels",
     "Trimmed",
     "brute_force",
     "certificate_page",

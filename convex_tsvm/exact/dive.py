@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,11 +32,13 @@ class Examiner:
     rules: Rules
     choose: Rule
     incumbent: Any
+    is_enough: Callable[[Any], bool] | None = None  # whether a box may be left as it is, whatever its bound is
 
     def conclude(self, node: Node, work: Work) -> tuple[Record, list[Node]]:
         """The node's record, from what was proven of it, and its halves, the likelier one first, if it is open."""
-        chosen = choice(self.choose, work) if work.open else None
-        if work.open and chosen is None:
+        enough = self.is_enough is not None and work.open and self.is_enough(work.box)
+        chosen = choice(self.choose, work) if work.open and not enough else None
+        if work.open and chosen is None and not enough:
             self.builder.finish(work)
         variable, place = (-1, 0.0) if chosen is None else chosen
         record = Record(node.parent, node.sign, variable, work.bound, work.proofs, place)
@@ -63,7 +66,10 @@ class Examiner:
                     break
                 now = turn + len(records)
                 try:
-                    work = self.builder.examine(stack[-1], self.incumbent, self.rules, strong=strong, turn=now)
+                    if self.is_enough is not None and self.is_enough(stack[-1].box):
+                        work = Work(model, stack[-1], self.incumbent, self.rules)
+                    else:
+                        work = self.builder.examine(stack[-1], self.incumbent, self.rules, strong=strong, turn=now)
                     record, children = self.conclude(stack[-1], work)
                 except KeyboardInterrupt:
                     interrupted = True

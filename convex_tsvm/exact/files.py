@@ -25,11 +25,14 @@ from ..relaxations.signs.quadratic import SignMultipliers
 from .tree import Node, Progress, Record, State
 
 
-def save_search(path: str | os.PathLike[str], search: Any) -> None:
-    """Write a search as one ``.npz`` file, complete or not at all; ValueError if its kernel is a Python function."""
+def save_search(path: str | os.PathLike[str], search: Any, **own: Array) -> None:
+    """Write a search as one ``.npz`` file, complete or not at all; ValueError if its kernel is a Python function.
+
+    ``own`` are arrays of this kind of search alone.
+    """
     state, model = search.state, search.model
     arrays, described = model.instance.problem.to_arrays()
-    stated, own = model.statement()
+    stated, given = model.statement()
     kinds = sorted({proof.name for record in state.records for proof, _ in record.proofs})
     header = {
         "format": FORMAT,
@@ -46,7 +49,7 @@ def save_search(path: str | os.PathLike[str], search: Any) -> None:
         "history": [asdict(progress) for progress in state.history],
     }
     header["objective"] = float(state.objective)
-    arrays |= own | search.incumbent.store()
+    arrays |= given | own | search.incumbent.store()
     if model.about != "labels":
         low, high, cutoff = model.first
         arrays |= {"root_low": low, "root_high": high, "root_cutoff": np.array([cutoff])}

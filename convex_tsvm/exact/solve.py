@@ -17,6 +17,7 @@ from ..solution import Solution
 from ..validation import InfeasibleError, new_file
 from .files import save_search
 from .prove import prove_certificate
+from .proven import ProvenLabels, proven_labels
 from .search import BranchAndBound
 from .tree import Progress, Record
 
@@ -61,6 +62,28 @@ class ExactSolution(Solution):
     def n_iter(self) -> int:
         """Number of nodes."""
         return self.n_nodes
+
+    def proven(
+        self, slack: float = 0.01, *, certificate: str | os.PathLike[str] | None = None, **options: Any
+    ) -> ProvenLabels:
+        """Which labels are the same in every labelling whose objective is within a share of this one's.
+
+        Parameters
+        ----------
+        slack : float >= 0
+            The share; 0 asks whether other labels are as good.
+        certificate : path, optional
+            A file for what proves each of them, and for the witnesses of the others.
+        **options
+            ``bounds``, ``max_nodes``, ``time_limit``, ``n_jobs`` and ``callback`` of
+            :class:`~convex_tsvm.exact.BranchAndBound`.
+
+        Raises
+        ------
+        ValueError
+            If the formulation's search is not one for labels, or an argument is not as stated.
+        """
+        return proven_labels(self, slack, certificate, **options)
 
 
 def exact_search(

@@ -133,14 +133,16 @@ class Region:
 class Rules:
     """When a box is closed: at the relative ``gap`` between the incumbent's objective and the box's bound.
 
-    After ``refresh`` levels a box gets multipliers of its own; "auto" decides that box by box, and with None it never
-    does.  ``alone`` says that no search follows, so that more is worth its time.
+    With a ``threshold`` it is closed at that, whatever the objective is.  After ``refresh`` levels a box gets
+    multipliers of its own; "auto" decides that box by box, and with None it never does.  ``alone`` says that no search
+    follows, so that more is worth its time.
     """
 
     gap: float = 1e-6
     refresh: int | str | None = "auto"
     keep_proofs: bool = True
     alone: bool = False
+    threshold: float | None = None
 
     def cutoff(self, objective: float) -> float:
         """The bound at which a box is closed, for the objective of the incumbent; infinite if that is.
@@ -148,6 +150,8 @@ class Rules:
         It is nearer to the objective than ``gap`` says by a share of 10⁻⁸, or rounding could leave a larger gap than
         asked for.
         """
+        if self.threshold is not None:
+            return self.threshold
         return objective - self.gap * (1 - 1e-8) * abs(objective) if np.isfinite(objective) else np.inf
 
 
