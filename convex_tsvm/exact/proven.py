@@ -97,11 +97,15 @@ class Witnesses(BestLabels):
     ``open`` is where there is none yet, shape (n,); ``rows`` are labels, their objectives and what proves these.
     """
 
+    near = 1.0  # labellings above the threshold by this share of what it is above the best objective may be improved
+
     def __init__(self, model: Any, objective: float, labels: Array, gamma: Any, threshold: float) -> None:
         super().__init__(model, objective, labels, gamma)
         self.reference, self.threshold = labels, threshold
         self.rows: list[tuple[Array, float, Array]] = []
         self.least, self.which = np.full(model.n, np.inf), np.full(model.n, -1)
+        self._turned: dict[int, tuple[Array, float, Array]] = {}  # labellings with one label turned, that may be better
+        self._held = -1  # the label that two-opt search leaves as it is
 
     @property
     def open(self) -> Any:
@@ -131,7 +135,23 @@ class Witnesses(BestLabels):
                 break
             if self.which[i] < 0:
                 self._turn(int(i), margins)
+        self.restart(idle)
         return svm.solve(model.search.y).value
+
+    def restart(self, idle: int, seed: int = 0) -> None:
+        """Improve labellings with one label turned that are not far above the threshold, each once, that one held."""
+        near = self.threshold + max(self.near * (self.threshold - self.objective), TIES * abs(self.threshold))
+        for i, found in sorted(self._turned.items(), key=lambda item: item[1][1]):
+            if time_is_up():
+                return
+            if self.which[i] < 0 and found[1] <= near:
+                del self._turned[i]
+                self._held = i
+                self.two_opt(*found, exchanges=False)
+                self._held = -1
+
+    def _neighbours(self, *arguments: Any, **options: Any) -> list[tuple[int, ...]]:
+        return [turned for turned in super()._neighbours(*arguments, **options) if self._held not in turned]
 
     def _turn(self, i: int, margins: Array) -> None:
         """Labels with one turned that its SVM agrees with but for that one, as long as they get better."""
@@ -144,6 +164,8 @@ class Witnesses(BestLabels):
                 return
             labels = changed
             objective, gamma = self.evaluate(labels, gamma)
+            if objective < last:
+                self._turned[i] = labels, objective, gamma
             if self.which[i] >= 0 or not objective < last or time_is_up():
                 return
             last, margins = objective, self.model.svm.margins(self.model.svm.point(labels, gamma))
