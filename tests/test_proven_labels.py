@@ -111,6 +111,23 @@ def test_estimator():
     assert not hasattr(ct.ExactTransductiveSVC(sigma=1.0).fit(problem.X, marked), "proven_")
 
 
+def test_the_picture_has_open_points_hollow():
+    plt = pytest.importorskip("matplotlib.pyplot")
+    formulation, problem = case("squared hinge", 3, n=40)
+    proven = ct.exact_search(formulation, problem).proven(0.2)
+    solution = ct.exact_search(formulation, problem)
+    for given in (proven, proven.labels != 0):
+        ax = ct.plot.boundary(solution, proven=given, ax=plt.figure().add_subplot())
+        drawn = {one.get_label(): one for one in ax.collections}
+        assert len(drawn["open"].get_offsets()) == len(proven.open)
+        assert len(drawn["open"].get_facecolors()) == 0
+        assert len(drawn["proven"].get_offsets()) == (proven.labels[problem.unlabeled] != 0).sum()
+        assert len(drawn["proven"].get_facecolors()) > 0
+        plt.close()
+    with pytest.raises(ValueError, match=r"proven has shape \(3,\); it must be \(40,\)"):
+        ct.plot.boundary(solution, proven=[True, False, True])
+
+
 def turned(header, arrays):
     where = int(np.flatnonzero((arrays["proven"] != 0) & (arrays["y"] == 0))[0])
     arrays["proven"][where] *= -1

@@ -17,7 +17,13 @@ if TYPE_CHECKING:
 
 
 def boundary(
-    model: Any, X: Any = None, y: ArrayLike | None = None, *, ax: Axes | None = None, margins: bool = True
+    model: Any,
+    X: Any = None,
+    y: ArrayLike | None = None,
+    *,
+    ax: Axes | None = None,
+    margins: bool = True,
+    proven: Any = None,
 ) -> Axes:
     """Draw where a classifier decides for which class, with the points that it learned from.
 
@@ -32,11 +38,14 @@ def boundary(
         unlabelled ones.
     margins : bool, default True
         Whether to draw the lines where the output is -1 and +1, dashed.
+    proven : ProvenLabels or bool array, shape (n,), optional
+        Points without a label are filled where theirs is proven (:meth:`~convex_tsvm.exact.ExactSolution.proven`, or
+        ``proven_`` of an estimator), and hollow elsewhere.
 
     Raises
     ------
     ValueError
-        If there are no points, or they have not two features.
+        If there are no points, they have not two features, or ``proven`` is not of as many.
 
     Examples
     --------
@@ -65,18 +74,34 @@ def boundary(
         ax.contour(first, second, decided, levels=np.arange(len(classes) - 1) + 0.5, colors="black")
     unknown = labels < 0
     found = np.searchsorted(classes, model.predict(points[unknown])) if unknown.any() else np.zeros(0, dtype=int)
-    ax.scatter(points[unknown, 0], points[unknown, 1], c=[colors[k] for k in found], s=12, alpha=0.6)
+    _unlabelled(ax, points, unknown, np.array([colors[k] for k in found], dtype=object), proven)
     markers = "s^oDvP*X"
     for k, name in enumerate(classes):
-        own = points[labels == k]
-        shown = f"labelled {name:+g}" if isinstance(model, Solution) else f"labelled {name}"
-        if len(own):
+        known = points[labels == k]
+        told = f"labelled {name:+g}" if isinstance(model, Solution) else f"labelled {name}"
+        if len(known):
             look: dict[str, Any] = {"color": colors[k], "marker": markers[k % len(markers)], "edgecolors": "black"}
-            ax.scatter(own[:, 0], own[:, 1], s=90, zorder=3, label=shown, **look)
+            ax.scatter(known[:, 0], known[:, 1], s=90, zorder=3, label=told, **look)
     ax.set(xlabel="feature 1", ylabel="feature 2")
     if ax.get_legend_handles_labels()[0]:
         ax.legend(fontsize="small")
     return ax
+
+
+def _unlabelled(ax: Axes, points: Any, unknown: NDArray[np.bool_], shown: NDArray[Any], proven: Any) -> None:
+    """Draw points without a label in their colours, filled or, where they are not proven, hollow."""
+    settled = np.ones(len(points), dtype=bool)
+    if proven is not None:
+        settled = np.asarray(getattr(proven, "labels", proven)) != 0
+        if settled.shape != (len(points),):
+            raise ValueError(f"proven has shape {settled.shape}; it must be {(len(points),)}, one entry a point")
+    for full in (True, False):
+        own = unknown & (settled == full)
+        if own.any():
+            color = shown[settled[unknown] == full].tolist()
+            size, name = (12, "proven") if full else (36, "open")
+            look: dict[str, Any] = {"c": color, "alpha": 0.6} if full else {"facecolors": "none", "edgecolors": color}
+            ax.scatter(points[own, 0], points[own, 1], s=size, label=name if proven is not None else None, **look)
 
 
 def _points(
