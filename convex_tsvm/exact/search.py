@@ -58,8 +58,8 @@ class BranchAndBound:
         "auto" is "signs" for the squared hinge, "sdp" for the hinge, else "curvature".
     branch_on : {"auto", "weights", "points"}, default "auto"
         What nodes are about: boxes of weights and bias, for the linear kernel and few features, where n may be large
-        and a certificate's tree is not; or labels or outputs of points.  "auto": weights up to four features and
-        a bias, from 200 unlabelled points on, and where nothing else is there.
+        and a certificate's tree is not; or labels or outputs of points.  "auto": weights for up to four of
+        these and the bias together from 50 unlabelled points on, for five from 200, and where nothing else is there.
     strategy : str, default "auto"
         Which open node is next, as ``ct.table.STRATEGIES`` says.
     branching : str or callable, default "auto"

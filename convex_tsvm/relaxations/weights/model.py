@@ -294,4 +294,4 @@ def is_faster(instance: Instance) -> bool:
     """
     problem = instance.problem
     n = problem.X.shape[1] + instance.bias.free
-    return n <= 5 and problem.n_unlabeled >= 200 and why_no_planes(instance) is None
+    return n <= 5 and problem.n_unlabeled >= (50 if n < 5 else 200) and why_no_planes(instance) is None
