@@ -12,7 +12,7 @@ import numpy as np
 from convex_tsvm.modeling.line_breaks import broken_latex, rendered_length
 from convex_tsvm.verification.cells import write_notebook
 from convex_tsvm.verification.statements import PAPERS, paper
-from convex_tsvm.verification.statements.notebook import helpers
+from convex_tsvm.verification.statements.course import helpers
 from convex_tsvm.verification.statements.statement import Proven
 
 #: Verdicts in the order in which they are counted.

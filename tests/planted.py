@@ -655,8 +655,8 @@ LINEAR = [
     Fault(
         "a line search ends where it begins",
         "solvers/finite_newton/newton.py",
-        "line_search: float = 1e-3",
-        "line_search: float = 2.0",
+        "line_search = 1e-3",
+        "line_search = 2.0",
         ("tests/test_linear_solver.py::test_which_one_works",),
     ),
     Fault(

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from .. import plot
 from ..data import Data
 from ..instance import Instance
-from ..methods.supervised import supervised_svms
+from ..methods.cccp import supervised_svms
 from ..notice import warn
 from ..problem import Problem
 from ..solution import Solution

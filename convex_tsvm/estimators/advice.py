@@ -12,8 +12,8 @@ from ..decision import chosen_classes
 from ..formulations import Formulation
 from ..formulations.constraints import Link
 from ..losses import PLQ
+from ..methods.cccp import supervised_svms
 from ..methods.shares import ClassShares, per_class_probability, spoilt
-from ..methods.supervised import supervised_svms
 from ..notice import warn
 from ..solution import Solution
 from .labels import Labels

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..formulations import Formulation
+from ..methods.cccp import supervised_svms
 from ..methods.safe import SafeSolution, safe_transduction
-from ..methods.supervised import supervised_svms
 from ..problem import Problem
 from ..solution import Solution
 from .labels import Labels

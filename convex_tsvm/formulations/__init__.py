@@ -9,9 +9,7 @@ from .groups import PointGroup
 from .multiple_kernels import MultipleKernels
 from .regularizers import ElasticNet, GroupLasso, NonnegativeNorm, OneNorm, Regularizer, SquaredNorm
 from .s4vm import SafeLabels
-from .svm import svm
-from .tsvm import FINITE_LOSSES, LOSSES, cccp_tsvm, cs3vm, hard_margin_s3vm, s3vm, tsvm
-from .universum import universum_tsvm
+from .tsvm import FINITE_LOSSES, LOSSES, cccp_tsvm, cs3vm, hard_margin_s3vm, s3vm, svm, tsvm, universum_tsvm
 
 __all__ = [
     "FINITE_LOSSES",

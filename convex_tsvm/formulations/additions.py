@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..problem import Problem
-from .row_numbers import RowNumbers
+from .groups import RowNumbers
 
 
 @dataclass(frozen=True, eq=False)

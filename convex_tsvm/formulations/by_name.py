@@ -17,8 +17,7 @@ from ..table import FORMULATIONS
 from ..validation import finite, one_of
 from .compact_margin import compact_margin, compactness_cost, compactness_weights, relative_margin
 from .formulation import Formulation
-from .svm import svm
-from .tsvm import cs3vm, tsvm
+from .tsvm import cs3vm, svm, tsvm
 
 
 class Stated(NamedTuple):

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..problem import Array, Problem
 from ..validation import finite, one_of
-from .row_numbers import AS_THEY_ARE, RowNumbers
+from .groups import AS_THEY_ARE, RowNumbers
 
 
 @dataclass(frozen=True, eq=False)

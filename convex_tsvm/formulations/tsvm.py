@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..losses import (
     HARD_MARGIN,
     Loss,
     better_label,
+    epsilon_insensitive,
     exponential,
     flat_newton,
     hinge,
@@ -16,6 +19,7 @@ from ..losses import (
     symmetric_squared_hinge,
 )
 from .formulation import Formulation
+from .groups import PointGroup
 from .regularizers import OneNorm
 
 
@@ -162,3 +166,68 @@ def tsvm(
     if loss == "hard_margin":
         return hard_margin_s3vm(balance=balance, fit_intercept=fit_intercept)
     raise ValueError(f"loss={loss!r} must be one of {', '.join(LOSSES)}, or a Formulation")
+
+
+def universum_tsvm(
+    points: Sequence[int],
+    *,
+    cost: float = 1.0,
+    epsilon: float = 0.1,
+    unlabeled: Loss | None = None,
+    balance: str | None = "linear",
+    fit_intercept: bool = True,
+) -> Formulation:
+    """A transductive SVM with a universum: ½ ‖w‖² + C Σ H₁(y f) + C* Σ R(f) + C_U Σ max(0, |f| - ε).
+
+    Weston, Collobert, Sinz, Bottou and Vapnik (2006), eq. 4, beside the TSVM of collobert2006, as in UniverSVM.
+
+    Parameters
+    ----------
+    points : sequence of int
+        The points of the universum, whose label in the problem is 0.
+    cost : float > 0, default 1.0
+        C_U.
+    epsilon : float >= 0, default 0.1
+        ε, up to which outputs of the universum are free.
+    unlabeled : Loss, optional
+        Of the other unlabelled points; the symmetric ramp with s = -0.3 by default.
+    balance : {"linear", None}, default "linear"
+        Of the other unlabelled points.
+
+    Examples
+    --------
+    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1], [0.3], [0.4]])
+    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1, 0, 0], C=10, C_unlabeled=1, balance=None)
+    >>> solution = ct.cccp(ct.universum_tsvm([6, 7], cost=5.0, balance=None), problem)
+    >>> bool(np.abs(solution.scores[6:]).max() < 0.2)
+    True
+    """
+    return Formulation(
+        hinge(),
+        symmetric_ramp(-0.3) if unlabeled is None else unlabeled,
+        balance=balance,
+        fit_intercept=fit_intercept,
+        groups=(PointGroup(points, epsilon_insensitive(epsilon), cost, "universum"),),
+        name="Universum TSVM",
+    )
+
+
+def svm(loss: Loss | None = None, *, balance: str | None = None, fit_intercept: bool = True) -> Formulation:
+    """Support vector machine: ½ ‖w‖² + C Σ ℓ(y_i f(x_i)) over the labelled points.
+
+    Parameters
+    ----------
+    loss : PLQ or DCLoss, default hinge
+        ℓ.
+    balance : {"linear", None}, default None
+        "linear" asks for the balance over the unlabelled points all the same: the start of CCCP, and the "SVM" of
+        chapelle2008 Table 13.
+
+    Examples
+    --------
+    >>> solution = ct.cccp(ct.svm(), problem)
+    >>> len(solution.history)  # convex: one step
+    1
+    """
+    loss = hinge() if loss is None else loss
+    return Formulation(labeled=loss, unlabeled=None, balance=balance, fit_intercept=fit_intercept, name="SVM")

@@ -1,6 +1,5 @@
 """A formulation on a problem, with balance, bias and feature space settled, and the views that methods take of it."""
 
-from .annealed_primal import AnnealedPrimal as AnnealedPrimal
 from .convex_step import ConvexStep as ConvexStep
 from .convex_step import same_points as same_points
 from .expansion import ExpansionPrimal as ExpansionPrimal
@@ -13,6 +12,7 @@ from .labelling import Labelling as Labelling
 from .labelling import check_relaxable as check_relaxable
 from .labelling import labelling as labelling
 from .labelling import with_one_label as with_one_label
+from .primal import AnnealedPrimal as AnnealedPrimal
 from .primal import SmoothPrimal as SmoothPrimal
 from .primal import features_of as features_of
 from .rows import OutputRows as OutputRows

@@ -5,6 +5,7 @@ from .accurate import NoMeanError as NoMeanError
 from .accurate import Projected as Projected
 from .accurate import centred_gram as centred_gram
 from .accurate import entry_error as entry_error
+from .accurate import kernel_factor as kernel_factor
 from .accurate import plain_gram as plain_gram
 from .accurate import projected_gram as projected_gram
 from .accurate import shifted_gram as shifted_gram
@@ -20,7 +21,6 @@ from .deformed import neighbor_graph as neighbor_graph
 from .device import Device as Device
 from .device import DeviceRows as DeviceRows
 from .device import why_not_on_device as why_not_on_device
-from .factor import kernel_factor as kernel_factor
 from .functions import RBF as RBF
 from .functions import CallableKernel as CallableKernel
 from .functions import Kernel as Kernel

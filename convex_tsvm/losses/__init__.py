@@ -1,8 +1,8 @@
 """What one point pays for its output: piecewise linear-quadratic functions, smooth losses, and their algebra."""
 
-from .better_label import BetterLabel as BetterLabel
-from .better_label import better_label as better_label
 from .catalogue import HARD_MARGIN as HARD_MARGIN
+from .catalogue import BetterLabel as BetterLabel
+from .catalogue import better_label as better_label
 from .catalogue import epsilon_insensitive as epsilon_insensitive
 from .catalogue import flat_newton as flat_newton
 from .catalogue import hinge as hinge

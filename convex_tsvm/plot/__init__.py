@@ -11,11 +11,11 @@ from .canvas import label_map as label_map
 from .canvas import save as save
 from .losses import conjugate as conjugate
 from .losses import loss as loss
-from .matrices import label_matrix as label_matrix
 from .panels import boundaries as boundaries
 from .panels import comparison as comparison
 from .panels import iterations as iterations
 from .planes import boundary as boundary
+from .planes import label_matrix as label_matrix
 from .practice import candidates as candidates
 from .practice import learning_curve as learning_curve
 from .practice import share_path as share_path

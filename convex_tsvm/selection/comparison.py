@@ -15,7 +15,7 @@ from sklearn.utils import _safe_indexing
 from ..estimators.advice import acting
 from ..estimators.labels import labeled_points
 from ..instance import Instance
-from ..methods.supervised import supervised_svms
+from ..methods.cccp import supervised_svms
 from ..notice import warn
 from ..problem import Array
 from ..validation import integer

@@ -15,7 +15,7 @@ import numpy as np
 from ..validation import integer
 from .exact import Exact
 from .lemmas import Lemma
-from .symbols import Applied, Dot, Formula, Number, Point, Product, Quotient, Square, Sum, Symbol, Total, Vector
+from .symbols import Applied, Dot, Formula, Number, Point, Product, Quotient, Square, Sum, Symbol, Total
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Quantities:
         for symbol in symbols_of(derivation):
             # Letters a and b number features, and others points.
             ranges = [point.sets["D"] if one in ("a", "b") else everywhere for one in symbol.indices]
-            found = [_array(symbol[one].value(point)) for one in itertools.product(*ranges)]
+            found = [np.array(symbol[one].value(point), dtype=float) for one in itertools.product(*ranges)]
             value = np.array(found).reshape(*map(len, ranges), *np.shape(found[0])) if ranges else found[0]
             setattr(self, python_name(symbol.name), value)
         self.size_F = len(point.sets["F"])
@@ -121,10 +121,6 @@ def symbols_of(derivation: Any) -> list[Symbol]:
         for formula in (step.before.formula, step.after.formula, *(meant for _, meant in step.defined.values())):
             look(formula)
     return list(found.values())
-
-
-def _array(value: Any) -> Any:
-    return np.array(value, dtype=float) if isinstance(value, Vector) else float(value)
 
 
 def grade(derivation: Any, k: int, answer: Callable[[Any], Any], trials: Trials | None = None) -> Grade:

@@ -118,17 +118,5 @@ class Lemma(Enum):
         "Γ ⪰ 0 and z'Γz = 0 give Γz = 0: rows of known points are multiples of y (debie2004 Proposition 2.3).",
     )
 
-    @property
-    def title(self) -> str:
-        """Its title."""
-        return self.value[0]
-
-    @property
-    def says(self) -> str:
-        """What it says, with its conditions."""
-        return self.value[1]
-
-    @property
-    def reason(self) -> str:
-        """Why it is so."""
-        return self.value[2]
+    def __init__(self, title: str, says: str, reason: str) -> None:
+        self.title, self.says, self.reason = title, says, reason

@@ -14,8 +14,8 @@ from ..modeling.label_matrix import DualSDP, FullSDP, ReducedSDP
 from ..problem import Problem
 from ..relaxations import LowerBoundBuilder, solve_low_rank, transduction_bound
 from ..relaxations.safe_bounds import stationary_multipliers
-from .few import few_points
 from .report import Check
+from .statements.concerned import few_points
 
 
 def relaxation_checks(formulation: Formulation, problem: Problem, tol: float) -> Iterator[Check]:

@@ -27,46 +27,26 @@ from .dual_problem import Array, DualProblem, Indices, State
 Solve = Callable[[Array], Array]
 
 
-@dataclass(frozen=True)
-class Effort:
-    """How far multipliers and the steps to each of them are taken."""
-
-    # The first penalty, and the largest one by precision, each times the mean of the diagonal.
-    first: float = 60.0
-    last_single: float = 5e3
-    last_double: float = 1e7
-    # Multipliers at most, and how many in a row may leave the violation above half of the least one.
-    multipliers: int = 40
-    stalled: int = 4
-    # Newton steps for one multiplier at most, and trials of the length of a step.
-    steps: int = 40
-    halvings: int = 20
-    # What a multiplier may be off by in an output: shares of the violation that the last left, and of the tolerance.
-    share_of_last: float = 0.1
-    share_of_wanted: float = 0.2
-    slope_left: float = 0.3  # a step ends where the slope along it is below this share of that at its beginning
-
-
 def augmented(dual: DualProblem, state: State, tol: float) -> State:
     """The best point found from ``state``, for a dual whose matrix is in memory.
 
     Its violation is at most ``tol``, unless multipliers or time ran out, or brought nothing any more.
     """
-    search, effort = _Search(dual, state), _Search.effort
+    search = _Search(dual, state)
     best, least, stalled = state, dual.survey(state).violation, 0
-    wanted = effort.share_of_last * min(1.0, least)
-    for _ in range(effort.multipliers):
-        is_found = search.find(max(wanted, effort.share_of_wanted * tol))
+    wanted = search.share_of_last * min(1.0, least)
+    for _ in range(search.multipliers):
+        is_found = search.find(max(wanted, search.share_of_wanted * tol))
         found = search.feasible()
         violation = dual.survey(found).violation
         stalled = 0 if violation < 0.5 * least else stalled + 1
         if violation < least:
             best, least = found, violation
         # A multiplier that rounding keeps from being found is worth another only if it was better than the last.
-        most = effort.stalled if is_found else 1
+        most = search.stalled if is_found else 1
         if violation <= tol or stalled >= most or not np.isfinite(violation) or time_is_up():
             break
-        wanted = effort.share_of_last * violation
+        wanted = search.share_of_last * violation
         search.go_on(found)
     return best
 
@@ -83,14 +63,28 @@ class _Inside:
 class _Search:
     """The search for the next multiplier, for ever new ones and ever larger penalties."""
 
-    effort = Effort()
+    # How far multipliers and the steps to each of them are taken.
+    # The first penalty, and the largest one by precision, each times the mean of the diagonal.
+    first = 60.0
+    last_single = 5e3
+    last_double = 1e7
+    # Multipliers at most, and how many in a row may leave the violation above half of the least one.
+    multipliers = 40
+    stalled = 4
+    # Newton steps for one multiplier at most, and trials of the length of a step.
+    steps = 40
+    halvings = 20
+    # What a multiplier may be off by in an output: shares of the violation that the last left, and of the tolerance.
+    share_of_last = 0.1
+    share_of_wanted = 0.2
+    slope_left = 0.3  # a step ends where the slope along it is below this share of that at its beginning
 
     def __init__(self, dual: DualProblem, state: State) -> None:
         self.dual, self.rows = dual, dual.rows
         self.losses = (*dual.conjugates.derivatives, dual.kind, dual.cost, dual.slope)
         size = max(float(self.rows.diag().mean()), 1e-300)
-        last = self.effort.last_double if self.rows.dtype == np.float64 else self.effort.last_single
-        self.last_sigma, self.sigma = last / size, self.effort.first / size
+        last = self.last_double if self.rows.dtype == np.float64 else self.last_single
+        self.last_sigma, self.sigma = last / size, self.first / size
         self.tied: Array | None = None
         if dual.free_bias:
             self.tied = np.ones(len(state.s)) if dual.tied is None else dual.tied.astype(float)
@@ -126,7 +120,7 @@ class _Search:
 
     def find(self, wanted: float) -> bool:
         """Find the next multiplier, up to a change of outputs by ``wanted``; whether that was possible."""
-        most = self.effort.steps
+        most = self.steps
         for self.n_steps in range(most):
             residual = self.at.a - self.next_gamma(self.at.h)
             if np.abs(residual).max() <= wanted * self.sigma and np.abs(self.times(residual)).max() <= wanted:
@@ -209,9 +203,9 @@ class _Search:
         first = slope(0.0)
         low, high, share = 0.0, 1.0, 1.0
         if first < 0:
-            for _ in range(self.effort.halvings):
+            for _ in range(self.halvings):
                 here = slope(share)
-                if abs(here) <= self.effort.slope_left * abs(first) or (share == 1.0 and here < 0):
+                if abs(here) <= self.slope_left * abs(first) or (share == 1.0 and here < 0):
                     return share
                 low, high = (share, high) if here < 0 else (low, share)
                 share = 0.5 * (low + high)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import cast
 
@@ -28,22 +27,6 @@ from ...problem import Array, Problem
 from .row_cache import CachedRows
 
 
-@dataclass(frozen=True)
-class Limits:
-    """Where single precision and whole matrices are worth it."""
-
-    large: int = 1000  # points from which on single precision saves enough time to be worth its rounding
-    least_tol: float = 1e-4  # the smallest tolerance, in units of the outputs, for which it is used
-    # Rounding errors of a kernel function's argument: the largest it is tried with, and one not worth measuring.
-    largest_error: float = 1e-4
-    negligible_error: float = 1e-12
-    # Points up to which the whole matrix is computed at once, also where the mean row needs a pass over all of it.
-    whole: int = 1536
-    whole_with_mean: int = 2560
-    block: int = 4096  # the largest number of variables in a working set
-    measured: int = 32  # points at which rounding is measured
-
-
 class HeldRows:
     """Kernel rows of one problem inside a byte budget.
 
@@ -53,7 +36,17 @@ class HeldRows:
     "double"; ``tol`` is that of the solver; rows are computed on ``device``, if there is one.
     """
 
-    limits = Limits()
+    # Where single precision and whole matrices are worth it.
+    large = 1000  # points from which on single precision saves enough time to be worth its rounding
+    least_tol = 1e-4  # the smallest tolerance, in units of the outputs, for which it is used
+    # Rounding errors of a kernel function's argument: the largest it is tried with, and one not worth measuring.
+    largest_error = 1e-4
+    negligible_error = 1e-12
+    # Points up to which the whole matrix is computed at once, also where the mean row needs a pass over all of it.
+    most_whole = 1536
+    most_whole_with_mean = 2560
+    most_block = 4096  # the largest number of variables in a working set
+    measured = 32  # points at which rounding is measured
 
     def __init__(
         self,
@@ -69,10 +62,10 @@ class HeldRows:
         self._has_products = hasattr(problem.kernel, "product_form")
         self.single = self._has_products and precision == "single"
         if self._has_products and precision == "auto":
-            self.single = problem.n >= self.limits.large and tol >= self.limits.least_tol
+            self.single = problem.n >= self.large and tol >= self.least_tol
         self._held: tuple[str, sp.csr_array | None, RowSource] | None = None
         self.whole = False
-        if precision == "auto" and self.single and self._base.error > self.limits.largest_error:  # type: ignore[attr-defined]
+        if precision == "auto" and self.single and self._base.error > self.largest_error:  # type: ignore[attr-defined]
             self.use_double()
 
     def use_double(self, *, whole: bool = False) -> bool:
@@ -104,7 +97,7 @@ class HeldRows:
         if isinstance(self.problem.kernel, DeformedKernel):
             return False  # rows are known to the tolerance they were computed with, and there are no others
         error = getattr(self._base, "error", np.inf)
-        return not self.exact and not (self._is_whole(way) and error <= self.limits.negligible_error)
+        return not self.exact and not (self._is_whole(way) and error <= self.negligible_error)
 
     def block_size(self, way: str) -> int:
         """The number of variables in a working set, at most: more than there are if the whole matrix is held.
@@ -141,7 +134,7 @@ class HeldRows:
 
     @property
     def _largest_part(self) -> int:
-        return int(np.clip(np.sqrt(self.max_bytes / 4 / self._item), 16, self.limits.block))
+        return int(np.clip(np.sqrt(self.max_bytes / 4 / self._item), 16, self.most_block))
 
     @property
     def _item(self) -> int:
@@ -150,9 +143,9 @@ class HeldRows:
     def _is_whole(self, way: str) -> bool:
         """Whether the whole matrix is to be held, and compiled steps to work on it."""
         n = self.problem.n
-        limit = self.limits.whole if way == "plain" else self.limits.whole_with_mean
+        limit = self.most_whole if way == "plain" else self.most_whole_with_mean
         if self.exact or self.whole:
-            limit = self.limits.block
+            limit = self.most_block
         return not self.problem.is_linear and n <= limit and self._item * (n + 1) ** 2 <= self.max_bytes
 
     @cached_property
@@ -184,7 +177,7 @@ class HeldRows:
     @cached_property
     def _sample(self) -> Indices:
         n = self.problem.n
-        return np.random.default_rng(0).choice(n, min(self.limits.measured, n), replace=False)
+        return np.random.default_rng(0).choice(n, min(self.measured, n), replace=False)
 
     def _reference_outputs(self, gamma: Array) -> Array:
         """K γ at the sample, from the kernel function itself; its rows are kept if they are small in the budget."""

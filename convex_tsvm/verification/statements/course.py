@@ -2,14 +2,135 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
+import re
+import textwrap
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from ...validation import integer
-from ..cells import text_cell
+from ..cells import code_cell, text_cell
 from ..derivation import Derivation
-from .notebook import cells
 from .statement import Statement
+
+
+def helpers(statement: Statement) -> list[Callable[..., Any]]:
+    """The functions in the paper's modules that the right side calls, directly or through others.
+
+    Functions of the module ``quantities`` are left out, as a notebook has the quantities ``q`` themselves.
+    """
+    module = inspect.getmodule(statement.computed)
+    beside = f"{__package__}.{statement.paper}."
+    found: list[Callable[..., Any]] = []
+    todo = [statement.claim]
+    while todo:
+        for name in sorted({node.id for node in ast.walk(ast.parse(todo.pop())) if isinstance(node, ast.Name)}):
+            function: Any = getattr(module, name, None)
+            where = getattr(function, "__module__", "")
+            known = inspect.isfunction(function) and where.startswith(beside) and not where.endswith(".quantities")
+            if known and function not in found:
+                found.append(function)
+                todo.append(inspect.getsource(function))
+    return found
+
+
+def solution(statement: Statement) -> str:
+    """The code of a function ``answer(q)`` that returns the right side, after the functions that it calls."""
+    parts = [bare(inspect.getsource(function)) for function in helpers(statement)]
+    body = statement.claim
+    if body.startswith("def "):
+        return "\n\n".join([*parts, re.sub(r"^def \w+", "def answer", bare(body))])
+    return "\n\n".join([*parts, f"def answer(q):\n    return {body}" if "\n" not in body else _bracketed(body)])
+
+
+def bare(source: str) -> str:
+    """A function's code without annotations, whose names a notebook does not have."""
+    source = textwrap.dedent(source).rstrip()
+    node = ast.parse(source).body[0]
+    if not isinstance(node, ast.FunctionDef):
+        return source
+    lines = source.splitlines()
+    inner = [one for one in ast.walk(node) if isinstance(one, ast.FunctionDef)]
+    cuts = [
+        (one.lineno, one.col_offset + len(one.arg), one.annotation)
+        for f in inner
+        for one in (*f.args.args, *f.args.kwonlyargs)
+    ]
+    cuts += [(f.returns.lineno, lines[f.returns.lineno - 1].rindex(" ->"), f.returns) for f in inner if f.returns]
+    for line, begin, annotation in sorted(cuts, key=lambda cut: cut[:2], reverse=True):
+        if annotation is not None:
+            text = lines[line - 1].encode()
+            lines[line - 1] = (text[:begin] + text[annotation.end_col_offset :]).decode()
+    return "\n".join(lines)
+
+
+def _bracketed(expression: str) -> str:
+    inner = "\n".join(f"        {line}" for line in expression.splitlines())
+    return f"def answer(q):\n    return (\n{inner}\n    )"
+
+
+def introduced(statements: Sequence[Statement]) -> list[list[tuple[str, str]]]:
+    """For each statement the quantities that none before it has used, such as "q.y", and what they are."""
+    seen: set[tuple[type, str]] = set()
+    found = []
+    for one in statements:
+        kind = type(one.quantities()[0])
+        said = {name.removesuffix("()"): text for names, text in quantities_of(kind) for name in names.split(", ")}
+        new = [name for name in dict.fromkeys(re.findall(r"\bq\.\w+", solution(one))) if name in said]
+        found.append([(name, said[name]) for name in new if (kind, name) not in seen])
+        seen |= {(kind, name) for name in new}
+    return found
+
+
+def quantities_of(kind: type) -> list[tuple[str, str]]:
+    """Pairs of a quantity's name, such as "q.y", and what it is: from the docstrings of a class of quantities."""
+    section = (inspect.getdoc(kind) or "").partition("Attributes\n----------\n")[2]
+    found, names = [], ""
+    for line in section.splitlines():
+        if line and not line.startswith(" "):
+            names, _, form = line.partition(" : ")
+            names = ", ".join(f"q.{name}" for name in names.split(", "))
+            found.append((names, form))
+        elif line.strip():
+            found[-1] = (names, f"{found[-1][1]}. {line.strip()}")
+    for name, member in vars(kind).items():
+        said = inspect.getdoc(member.func if isinstance(member, cached_property) else member)
+        if not name.startswith("_") and said and not isinstance(member, classmethod):
+            call = "()" if inspect.isfunction(member) else ""
+            found.append((f"q.{name}{call}", said.split("\n")[0]))
+    return found
+
+
+def cells(statements: Sequence[Statement], *, exercise: bool) -> list[dict[str, Any]]:
+    """Statements in their order, an equation a cell: of a sheet, with blank right-hand sides, or of the key to it."""
+    imports = "" if exercise else _imports(statements)
+    found = [code_cell(f"import cvxpy as cp\nimport numpy as np\nimport convex_tsvm as ct\n{imports}")]
+    before = None
+    for one, new in zip(statements, introduced(statements), strict=True):
+        right = r"\;?" if exercise else one.right
+        text = f"## {one.number}\n\n{one.says} {one.remark}".rstrip()
+        # How a quantity is computed may be what a sheet asks for, so that a sheet says only what it is.
+        text += "".join(f"\n\n- `{name}`: {what}" for name, what in new)
+        found.append(text_cell(f"{text}\n\n$${one.left} {one.relation_tex} {right}$$"))
+        body = "def answer(q):\n    return ...  # the right-hand side" if exercise else solution(one)
+        points = (
+            ""
+            if one.quantities == before
+            else f"q = ct.papers.paper({one.paper!r})[{one.number!r}].quantities()[0]\n\n"
+        )
+        before = one.quantities
+        found.append(code_cell(f"{points}{body}\n\nct.papers.grade({one.paper!r}, {one.number!r}, answer)"))
+    return found
+
+
+def _imports(statements: Sequence[Statement]) -> str:
+    """What the right sides of numbered items need of the paper's modules."""
+    sides = [side for one in statements for side in (*helpers(one), one.computed)]
+    modules = dict.fromkeys(inspect.getmodule(side) for side in sides)
+    return "".join(f"from {module.__name__} import *\n" for module in modules if module is not None)
 
 
 @dataclass(frozen=True)
