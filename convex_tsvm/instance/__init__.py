@@ -2,7 +2,6 @@
 
 from .convex_step import ConvexStep as ConvexStep
 from .convex_step import same_points as same_points
-from .expansion import ExpansionPrimal as ExpansionPrimal
 from .first_guess import first_guess as first_guess
 from .first_guess import has_mirror_image as has_mirror_image
 from .first_guess import labels_of as labels_of
@@ -13,6 +12,7 @@ from .labelling import check_relaxable as check_relaxable
 from .labelling import labelling as labelling
 from .labelling import with_one_label as with_one_label
 from .primal import AnnealedPrimal as AnnealedPrimal
+from .primal import ExpansionPrimal as ExpansionPrimal
 from .primal import SmoothPrimal as SmoothPrimal
 from .primal import features_of as features_of
 from .rows import OutputRows as OutputRows

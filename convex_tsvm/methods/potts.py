@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from ..deadline import TimeIsUp, within
 from ..formulations import Formulation
 from ..instance import Instance, StepSolver, same_points
-from ..instance.potts import PottsProbabilities
+from ..instance.probabilities import PottsProbabilities
 from ..notice import warn
 from ..problem import Array, Problem
 from ..solution import Solution

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from ..deadline import time_is_up
 from ..instance import ExpansionPrimal, Instance, SmoothPoint, SmoothPrimal, features_of
-from ..instance.expansion import centred_kernel
+from ..instance.primal import centred_kernel
 from ..instance.smooth_point import scale_of
 from ..kernels.functions import dense
 from ..points import DensePoints, LinearPoints, SinglePoints

@@ -9,7 +9,7 @@ import scipy.linalg
 
 from ....formulations import tsvm
 from ....instance import Instance
-from ....instance.expansion import ExpansionPrimal
+from ....instance.primal import ExpansionPrimal
 from ....losses import flat_newton
 from ....problem import Array, Problem
 from ....solvers.levenberg_marquardt import levenberg_marquardt
