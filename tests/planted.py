@@ -205,7 +205,7 @@ LOSSES = [
     ),
     Fault(
         "the conjugate of the logistic loss has another sign",
-        "losses/convex.py",
+        "losses/dc.py",
         "conjugate_value=lambda s: self.conjugate_value(-s)",
         "conjugate_value=lambda s: self.conjugate_value(s)",
         ("tests/test_dc_losses.py::test_a_convex_part_that_is_not_plq",),

@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 
 import convex_tsvm as ct
 from convex_tsvm.cli import main
-from convex_tsvm.cli.tasks import read_task
+from convex_tsvm.cli.options import read_task
 from convex_tsvm.data import load_classes
 from convex_tsvm.decision import DecisionFunctions
 from convex_tsvm.estimators.labels import marker_of
@@ -23,7 +23,7 @@ from convex_tsvm.methods.gradient import Gradient
 from convex_tsvm.methods.online import OnlineDescent
 from convex_tsvm.methods.spectral import spectral_subspace
 from convex_tsvm.points import DensePoints
-from convex_tsvm.points.svmlight import read_blocks
+from convex_tsvm.points.memory_mapped import read_blocks
 from convex_tsvm.relaxations import LabelModel, OutputModel
 from convex_tsvm.selection.scoring import Judge
 from convex_tsvm.solvers.smooth import SmoothSolver

@@ -21,11 +21,10 @@ from ..problem import Problem
 from ..solution import Solution
 from ..table import METHODS
 from .files import print_json, write_plot
+from .options import Task, read_task
 from .requests import Compare
-from .solving import formulated, given, limited, solved
+from .solving import formulated, given, limited, refuse_unused, solved
 from .table import SOLVED_STATUSES, compilation, failure_of, figures_of, print_table, result_of, stopped
-from .tasks import Task, read_task
-from .unused import refuse_unused
 
 
 def compare(request: Compare) -> int:

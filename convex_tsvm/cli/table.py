@@ -13,7 +13,7 @@ from typing import Any
 from ..data import Data
 from ..problem import Problem
 from ..solution import Solution
-from .tasks import Task
+from .options import Task
 
 SOLVED_STATUSES = ("converged", "optimal")
 

@@ -25,11 +25,10 @@ from ..problem import Problem
 from ..progress import status_line
 from ..solution import Solution
 from ..validation import canonical, is_sparse
-from .advice import advise, check_links, warn_of_unused_share
+from .advice import Cost, advise, check_links, warn_of_cost, warn_of_unused_share
 from .calibration import calibrated, n_calibrations
 from .labels import Labels, ScoresLabeled
 from .parameters import estimator, fixed
-from .pilot import Cost, warn_of_cost
 
 
 class Decides:

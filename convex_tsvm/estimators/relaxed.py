@@ -21,10 +21,10 @@ from ..methods.subspace import subspace_transduction
 from ..problem import Problem
 from ..solution import Solution
 from ..validation import one_of
+from .advice import Cost
 from .base import KernelExpansion, Transduction
 from .labels import Labels
 from .parameters import estimator, stated, taken
-from .pilot import Cost
 
 
 @estimator

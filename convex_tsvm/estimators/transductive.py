@@ -19,11 +19,11 @@ from ..problem import Problem
 from ..progress import share_line
 from ..solution import Solution
 from ..validation import finite, one_of
+from .advice import Cost
 from .base import KernelExpansion
 from .descent import Descent
 from .labels import Labels
 from .parameters import estimator, stated, taken
-from .pilot import Cost
 
 
 @estimator

@@ -1,11 +1,10 @@
 """What is minimized: one file per formulation of the papers."""
 
-from .additions import Addition, addition
 from .by_name import Stated, build, on_neighbor_graph
 from .compact_margin import compact_margin, compactness_cost, compactness_weights, relative_margin
 from .constraints import OutputConstraint, cannot_link, mean_output, must_link, output_constraint
 from .formulation import Formulation
-from .groups import PointGroup
+from .groups import Addition, PointGroup, addition
 from .multiple_kernels import MultipleKernels
 from .regularizers import ElasticNet, GroupLasso, NonnegativeNorm, OneNorm, Regularizer, SquaredNorm
 from .s4vm import SafeLabels

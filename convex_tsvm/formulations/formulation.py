@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from ..losses import PLQ, BetterLabel, ConcavePart, Convex, Loss, SplitLoss, zero
 from ..problem import Array, Problem
-from .additions import Addition
 from .constraints import OutputConstraint
-from .groups import PointGroup, check_groups
+from .groups import Addition, PointGroup, check_groups
 from .regularizers import SQUARED_NORM, Regularizer, as_regularizer
 from .showing import as_latex, as_text
 from .terms import envelope, label_loss, value

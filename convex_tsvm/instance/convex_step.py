@@ -24,7 +24,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ..formulations.additions import Addition
+from ..formulations.groups import Addition
 from ..formulations.regularizers import SQUARED_NORM, Regularizer
 from ..losses import PLQ, Convex, Pieces, WeightedSums, conjugate_pieces
 from ..problem import Array, Problem

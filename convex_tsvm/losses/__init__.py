@@ -18,15 +18,15 @@ from .catalogue import symmetric_squared_hinge as symmetric_squared_hinge
 from .catalogue import tube as tube
 from .catalogue import two_slope_symmetric_ramp as two_slope_symmetric_ramp
 from .catalogue import zero as zero
-from .convex import ConvexLoss as ConvexLoss
-from .convex import logistic as logistic
 from .dc import ConcavePart as ConcavePart
 from .dc import Convex as Convex
+from .dc import ConvexLoss as ConvexLoss
 from .dc import DCLoss as DCLoss
 from .dc import Loss as Loss
 from .dc import SmoothConcave as SmoothConcave
 from .dc import SmoothLoss as SmoothLoss
 from .dc import SplitLoss as SplitLoss
+from .dc import logistic as logistic
 from .envelopes import convex_pieces as convex_pieces
 from .envelopes import envelope_of as envelope_of
 from .pieces import Pieces as Pieces

@@ -10,7 +10,7 @@ from typing import Any
 import cvxpy as cp
 import numpy as np
 
-from ..formulations.additions import Addition
+from ..formulations.groups import Addition
 from ..instance.convex_step import ConvexStep
 from ..problem import Array
 

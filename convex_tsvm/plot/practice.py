@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from ..selection.curves import LearningCurve
+    from ..selection.comparison import LearningCurve
     from ..selection.paths import SharePath
     from ..selection.search import TransductiveSearchCV
 
