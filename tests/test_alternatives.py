@@ -27,7 +27,7 @@ from convex_tsvm.points.memory_mapped import read_svmlight
 from convex_tsvm.progress import PAUSES, status_line
 from convex_tsvm.relaxations.rounding import zero_sum
 from convex_tsvm.solvers.dual import minimize_quadratic
-from convex_tsvm.solvers.dual.row_cache import CachedRows
+from convex_tsvm.solvers.dual.rows_held import CachedRows
 
 X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
 Y = np.array([-1.0, 0, 0, 0, 0, 1])

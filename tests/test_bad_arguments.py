@@ -13,7 +13,7 @@ from convex_tsvm.cli.options import read_task
 from convex_tsvm.data import load_classes
 from convex_tsvm.decision import DecisionFunctions
 from convex_tsvm.estimators.labels import marker_of
-from convex_tsvm.instance.side_information import SideInformation
+from convex_tsvm.instance.labelling import SideInformation
 from convex_tsvm.kernels.functions import kernel_from_dict
 from convex_tsvm.losses.smooth import annealed
 from convex_tsvm.losses.weighted_sums import WeightedSums
@@ -25,7 +25,7 @@ from convex_tsvm.methods.spectral import spectral_subspace
 from convex_tsvm.points import DensePoints
 from convex_tsvm.points.memory_mapped import read_blocks
 from convex_tsvm.relaxations import LabelModel, OutputModel
-from convex_tsvm.selection.scoring import Judge
+from convex_tsvm.selection.splits import Judge
 from convex_tsvm.solvers.smooth import SmoothSolver
 
 X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])

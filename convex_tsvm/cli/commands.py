@@ -21,7 +21,6 @@ from ..problem import Problem
 from ..progress import status_line
 from ..solution import Solution
 from ..table import FORMULATIONS
-from .files import print_json, say, write_class_labels, write_labels, write_plot
 from .options import Task, option, read_assignment, read_task
 from .requests import Bound, Predict, Reporting, Solve, Verify
 from .solving import (
@@ -36,7 +35,18 @@ from .solving import (
     solved,
     with_shares,
 )
-from .table import SOLVED_STATUSES, figures_of, print_table, result_of, stopped
+from .table import (
+    SOLVED_STATUSES,
+    figures_of,
+    print_json,
+    print_table,
+    result_of,
+    say,
+    stopped,
+    write_class_labels,
+    write_labels,
+    write_plot,
+)
 
 if TYPE_CHECKING:
     from ..exact.incumbent import BestLabels

@@ -20,11 +20,20 @@ from ..notice import warn
 from ..problem import Problem
 from ..solution import Solution
 from ..table import METHODS
-from .files import print_json, write_plot
 from .options import Task, read_task
 from .requests import Compare
 from .solving import formulated, given, limited, refuse_unused, solved
-from .table import SOLVED_STATUSES, compilation, failure_of, figures_of, print_table, result_of, stopped
+from .table import (
+    SOLVED_STATUSES,
+    compilation,
+    failure_of,
+    figures_of,
+    print_json,
+    print_table,
+    result_of,
+    stopped,
+    write_plot,
+)
 
 
 def compare(request: Compare) -> int:

@@ -18,8 +18,7 @@ from ..validation import finite
 from .descents import minimize
 from .exchanges import settle
 from .run import Method, Run
-from .schedule import cooled, falling
-from .settings import Callback, Settings
+from .settings import Callback, Settings, cooled, falling
 
 
 class Annealing(Method):

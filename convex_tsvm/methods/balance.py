@@ -41,11 +41,7 @@ class _Bracket:
 
     @property
     def is_narrow(self) -> bool:
-        return self.width < self.least_width / max(self._n_unlabeled, 1000)
-
-    @property
-    def width(self) -> float:
-        return self.high - self.low
+        return self.high - self.low < self.least_width / max(self._n_unlabeled, 1000)
 
     def narrow(self, miss: float, excess: float) -> None:
         """Let c, which misses by so many labels, be an end, and propose the next one."""
@@ -71,7 +67,7 @@ class _Bracket:
         # Every third time the bracket is halved, whatever the outputs say: they may jump.
         span = self._many - self._few
         share = 0.5 if self._evaluated % 3 == 0 or span <= 0 else -self._few / span
-        self.c = self.low + self.width * min(max(share, 0.05), 0.95)
+        self.c = self.low + (self.high - self.low) * min(max(share, 0.05), 0.95)
 
 
 class _Nearest:
@@ -136,12 +132,6 @@ class _Nearest:
         labels[order[: self.wanted]], labels[order[self.wanted :]] = 1.0, -1.0
         return labels
 
-    def interrupt(self) -> None:
-        """Ctrl-C came before a solution was there: those before it are kept, if there are any."""
-        if self.solution is None:
-            raise KeyboardInterrupt
-        self.stopped = "interrupted"
-
     def result(self) -> Solution:
         """The solution, with the seconds of all, and a warning if it is not what was wanted.
 
@@ -193,7 +183,9 @@ def search_balance(descend: Descend, train: Train, instance: Instance, max_iter:
             if nearest.is_over or bracket.is_narrow or nearest.is_near_enough(count):  # type: ignore[redundant-expr]
                 break
     except KeyboardInterrupt:
-        nearest.interrupt()
+        if nearest.solution is None:
+            raise
+        nearest.stopped = "interrupted"
     return nearest.result()
 
 

@@ -16,8 +16,7 @@ from ..problem import Array, Problem
 from ..solution import Solution
 from .descents import minimize, minimize_path
 from .run import Method, Run, unless_interrupted
-from .schedule import annealing_schedule
-from .settings import Callback, Settings
+from .settings import Callback, Settings, annealing_schedule
 
 
 class CCCP(Method):

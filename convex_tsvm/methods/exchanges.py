@@ -11,7 +11,7 @@ from ..instance import Instance
 from ..problem import Array
 from ..ties import falling
 from .run import Run
-from .schedule import growing
+from .settings import growing
 
 
 def settle(

@@ -109,7 +109,10 @@ class OnlineDescent:
         if self.centred and means is not None:
             self.b = self.average_b = means.copy()
         self._keep(X[known], signs[:, known])
-        slopes = self._tangents(X[unknown]) if len(unknown) else np.zeros((0, len(self.w)))
+        slopes = np.zeros((0, len(self.w)))
+        if len(unknown):  # those of the concave part of the loss at the averaged functions, shape (n_unlabeled, K)
+            outputs = self._outputs(X[unknown], self.average, self.average_b)
+            slopes = np.asarray(self.formulation.parts[2][1].supergradient(outputs))
         order = self.rng.permutation(len(unknown))
         n_batches = max(1, -(-len(order) // self.of_unlabeled), -(-len(known) // self.of_labeled))
         for part in np.array_split(order, n_batches):
@@ -147,11 +150,6 @@ class OnlineDescent:
     def _outputs(self, X: Any, w: Array, b: Array) -> Array:
         """f, shape (n, K)."""
         return np.asarray(X @ w.T) - (w @ self.mean if self.centred else 0.0) + b
-
-    def _tangents(self, X: Any) -> Array:
-        """Slopes of the concave part of the unlabelled points' loss at the averaged functions, shape (n, K)."""
-        concave = self.formulation.parts[2][1]
-        return np.asarray(concave.supergradient(self._outputs(X, self.average, self.average_b)))
 
     def _step(self, unlabeled: Any, slopes: Array, ridge: float, ratio: float) -> None:
         """One subgradient step, from some unlabelled points and labelled ones that are drawn, and the average of it."""

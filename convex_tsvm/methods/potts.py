@@ -31,8 +31,7 @@ from ..validation import is_sparse
 from .annealing import Annealing
 from .descents import Descents
 from .run import Interrupted, Run
-from .schedule import falling
-from .settings import Settings
+from .settings import Settings, falling
 
 
 @dataclass(frozen=True)

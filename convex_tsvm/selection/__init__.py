@@ -9,5 +9,5 @@ from .paths import CostPath as CostPath
 from .paths import SharePath as SharePath
 from .paths import cost_path as cost_path
 from .paths import share_path as share_path
-from .scoring import labeled_scorer as labeled_scorer
 from .splits import LabeledKFold as LabeledKFold
+from .splits import labeled_scorer as labeled_scorer

@@ -21,8 +21,7 @@ from ..methods.cccp import supervised_svms
 from ..notice import warn
 from ..problem import Array
 from ..validation import integer
-from .scoring import Judge, judged
-from .splits import LabeledKFold
+from .splits import Judge, LabeledKFold, judged
 from .steps import Steps, fitted_apart
 
 

@@ -20,7 +20,7 @@ from ..estimators.calibration import AsTheyAre, n_calibrations
 from ..estimators.labels import Labels
 from ..methods.run import unless_interrupted
 from ..solution import Solution
-from .scoring import Judge
+from .splits import Judge
 from .steps import Steps, fitted
 
 

@@ -28,8 +28,7 @@ from ..progress import status_line
 from ..ties import falling
 from ..validation import finite, one_of
 from .fits import PlainFits, SharedFits
-from .scoring import Judge
-from .splits import LabeledKFold
+from .splits import Judge, LabeledKFold
 from .steps import ActsAsFitted, RoutesWeights, Steps
 
 

@@ -189,8 +189,8 @@ class SmoothSolver:
                 if single is not None:
                     descent.lower(single, self.max_iter)
                 descent.lower(primal, self.max_iter)
-            else:
-                descent.trust_region(method, self.max_iter)
+            elif descent.gap > goal:  # by a method that multiplies by the Hessian
+                descent.minimize(method, {"maxiter": self.max_iter, "gtol": 0.0}, hessp=primal.hessian_product)
             status = descent.status(self.max_iter)
         except KeyboardInterrupt:
             status = "interrupted"
@@ -248,12 +248,7 @@ class _Descent:
             if self._precondition:
                 self._near = Preconditioner(self._exact, self.best)
             options = {"maxiter": steps, "gtol": 0.0, "maxcor": 20, "maxfun": 20 * steps, "ftol": 0.0}
-            self._minimize("L-BFGS-B", options, hessp=None)
-
-    def trust_region(self, method: str, most: int) -> None:
-        """Make steps by a method that multiplies by the Hessian."""
-        if self.gap > self.goal:
-            self._minimize(method, {"maxiter": most, "gtol": 0.0}, hessp=self.primal.hessian_product)
+            self.minimize("L-BFGS-B", options, hessp=None)
 
     def status(self, most: int) -> str:
         """How the descent ended.  Where no step lowers the value any more, ``judged`` decides by the gradient."""
@@ -261,7 +256,8 @@ class _Descent:
             return "time_limit"
         return "max_iter" if self.gap > self.goal and self.n_iter >= most else "optimal"
 
-    def _minimize(self, method: str, options: dict[str, Any], hessp: Any) -> None:
+    def minimize(self, method: str, options: dict[str, Any], hessp: Any) -> None:
+        """Make steps by one of SciPy's methods."""
         how = {"jac": True, "hessp": hessp, "method": method, "callback": self._after, "options": options}
         scipy.optimize.minimize(self._function, self._near.scaled(self.best), **how)
 

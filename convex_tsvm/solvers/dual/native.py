@@ -24,9 +24,8 @@ from ...parallel import one_blas_thread
 from ...problem import Array, Problem
 from ...validation import InfeasibleError, finite, integer, one_of
 from .dual_problem import DualPoint, DualProblem
-from .repeated import RepeatedPoints
 from .rows_held import HeldRows
-from .step_dual import StepDual
+from .step_dual import RepeatedPoints, StepDual
 from .strategy import Strategy
 from .working_sets import solve_dual
 

@@ -44,8 +44,9 @@ def newton(dual: DualProblem, state: State, max_steps: int = 2) -> State:
         if not (np.isfinite(moved).all() and np.isfinite(change).all()):
             break  # the matrix has lost its digits, and such a step is none
         s[free] -= change / cost[free]
-        for i in free[blocked]:
-            s[i] = _breakpoint(dual.conjugates.ends[dual.kind[i]], s[i])
+        for i in free[blocked]:  # to the nearest breakpoint
+            ends = dual.conjugates.ends[dual.kind[i]]
+            s[i] = ends[np.nanargmin(np.abs(np.where(np.isfinite(ends), ends, np.nan) - s[i]))]
         h = moved
         if not blocked.any():
             break
@@ -126,7 +127,3 @@ def _direction(H: Rows, residual: Array, tied: Array | None, room: Array) -> Arr
 def _solve(H: Rows, residual: Array) -> Array:
     right = residual.astype(H.dtype)
     return np.asarray(scipy.linalg.cho_solve(cholesky(H, overwrite=True), right, check_finite=False), dtype=float)
-
-
-def _breakpoint(S: Array, s: float) -> float:
-    return float(S[np.nanargmin(np.abs(np.where(np.isfinite(S), S, np.nan) - s))])

@@ -90,10 +90,6 @@ class Reached:
         return self.tol if self.turn or not self.double else max(self.tol, self.effort.first_tol)
 
     @property
-    def augmented_tol(self) -> float:
-        return self.tol if self.enough is None else self.effort.augmented_share * self.enough
-
-    @property
     def is_enough(self) -> bool:
         """Whether one may stop at the violation that is reached, as more of it would take long."""
         return self.violation <= (self.tol if self.enough is None else self.enough)

@@ -241,7 +241,7 @@ def solve_in_memory(
         elif choice.method == "newton":
             state = newton(dual, state)
         else:
-            state = augmented(dual, state, reached.augmented_tol)
+            state = augmented(dual, state, tol if enough is None else effort.augmented_share * enough)
         reached.after(choice.method, state, n_steps)
     return reached.state
 
