@@ -142,14 +142,14 @@ LOSSES = [
     ),
     Fault(
         "sums of losses have half of the curvature in their proximal map",
-        "losses/weighted_sums.py",
+        "losses/pieces.py",
         "(v - b) / (1 + 2 * a)",
         "(v - b) / (1 + a)",
         ("tests/losses/test_weighted_sums.py::test_weighted_sums_are_the_sums_of_plq_functions",),
     ),
     Fault(
         "conjugates of sums have twice the curvature",
-        "losses/weighted_sums.py",
+        "losses/pieces.py",
         "np.where(curved, 0.5 / self.a, 0.0)",
         "np.where(curved, 1.0 / self.a, 0.0)",
         ("tests/losses/test_weighted_sums.py::test_weighted_sums_are_the_sums_of_plq_functions",),

@@ -15,8 +15,8 @@ from convex_tsvm.decision import DecisionFunctions
 from convex_tsvm.estimators.labels import marker_of
 from convex_tsvm.instance.labelling import SideInformation
 from convex_tsvm.kernels.functions import kernel_from_dict
+from convex_tsvm.losses.pieces import WeightedSums
 from convex_tsvm.losses.smooth import annealed
-from convex_tsvm.losses.weighted_sums import WeightedSums
 from convex_tsvm.methods.balance import search_balance
 from convex_tsvm.methods.cccp import CCCP
 from convex_tsvm.methods.gradient import Gradient

@@ -239,7 +239,7 @@ def _verify_lesson(request: Verify, number: int) -> int:
 
 def _write_sheets(request: Verify, cells: Callable[[bool], list[dict[str, Any]]]) -> int:
     """Write the notebooks that are asked for: with the right-hand sides, and without."""
-    from ..verification.cells import write_notebook
+    from ..verification.report import write_notebook
 
     for is_exercise, path in ((False, request.derivation), (True, request.exercise)):
         if path:
@@ -407,7 +407,7 @@ class Derive(Reporting):
 def derive(request: Derive) -> int:
     """Print a derivation, and prove it."""
     from ..verification import derive as derived
-    from ..verification.cells import write_notebook
+    from ..verification.report import write_notebook
 
     options = dict(request.formulation_option)
     # Costs and points have no influence on a derivation, which is for all of them.

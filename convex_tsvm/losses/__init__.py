@@ -31,6 +31,7 @@ from .envelopes import convex_pieces as convex_pieces
 from .envelopes import envelope_of as envelope_of
 from .pieces import Pieces as Pieces
 from .pieces import Segments as Segments
+from .pieces import WeightedSums as WeightedSums
 from .pieces import conjugate_pieces as conjugate_pieces
 from .plq import PLQ as PLQ
 from .smooth import Annealed as Annealed
@@ -40,4 +41,3 @@ from .smooth import annealed as annealed
 from .smooth import exponential as exponential
 from .smooth import smoothed as smoothed
 from .smooth import without_convex_kinks as without_convex_kinks
-from .weighted_sums import WeightedSums as WeightedSums

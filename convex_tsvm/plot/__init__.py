@@ -14,14 +14,14 @@ from .planes import boundary as boundary
 from .planes import comparison as comparison
 from .planes import iterations as iterations
 from .planes import label_matrix as label_matrix
-from .practice import candidates as candidates
-from .practice import learning_curve as learning_curve
-from .practice import share_path as share_path
 from .steps import conjugate as conjugate
 from .steps import loss as loss
 from .steps import path as path
 from .steps import surrogates as surrogates
+from .trees import candidates as candidates
 from .trees import gaps as gaps
+from .trees import learning_curve as learning_curve
 from .trees import progress as progress
 from .trees import search as search
+from .trees import share_path as share_path
 from .trees import tree as tree

@@ -14,10 +14,10 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.utils import _safe_indexing, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
-from ..estimators.calibration import n_folds
+from ..estimators.base import n_folds
 from ..estimators.labels import ScoresLabeled, check_labels_count, checked_weights, labeled_points, marked, marker_of
 from ..validation import is_sparse
-from .steps import ActsAsFitted, RoutesWeights, default_estimator, fitted
+from .fits import ActsAsFitted, RoutesWeights, default_estimator, fitted
 
 
 @dataclass(eq=False, repr=False)

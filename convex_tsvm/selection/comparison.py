@@ -21,8 +21,8 @@ from ..methods.cccp import supervised_svms
 from ..notice import warn
 from ..problem import Array
 from ..validation import integer
+from .fits import Steps, fitted_apart
 from .splits import Judge, LabeledKFold, judged
-from .steps import Steps, fitted_apart
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,8 @@ from ..problem import Array
 from ..solution import Solution
 from ..ties import falling
 from ..validation import finite
+from .fits import Steps
 from .splits import left_out
-from .steps import Steps
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,9 +27,8 @@ from ..problem import Array
 from ..progress import status_line
 from ..ties import falling
 from ..validation import finite, one_of
-from .fits import PlainFits, SharedFits
+from .fits import ActsAsFitted, PlainFits, RoutesWeights, SharedFits, Steps
 from .splits import Judge, LabeledKFold
-from .steps import ActsAsFitted, RoutesWeights, Steps
 
 
 @dataclass(eq=False, repr=False)

@@ -10,11 +10,10 @@ from html import escape
 from typing import Any, ClassVar
 
 from .answers import Grade, as_code, grade
-from .cells import code_cell, text_cell
 from .claims import Functions
 from .dual import applied
 from .exact import Exact
-from .report import plain
+from .report import code_cell, plain, text_cell
 from .steps import Chain, Line, Proof, Setting, Step
 from .symbols import Symbol
 

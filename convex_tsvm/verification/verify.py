@@ -18,10 +18,9 @@ from ..problem import Array, Problem
 from ..solution import Solution
 from ..solvers import NativeSolver
 from ..validation import finite
-from .by_paper import paper_checks
 from .claims import conjugate, exact_or_given, is_concave, is_conjugate, is_convex, is_sum
 from .exact import Exact
-from .relaxation import relaxation_checks
+from .relaxation import paper_checks, relaxation_checks
 from .report import Check, Report
 
 
