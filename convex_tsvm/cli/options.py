@@ -142,8 +142,7 @@ class For:
     neighbors = formulations("n_neighbors")
     costs = Use(_has_cost, f"formulations with a cost C* of unlabelled points ({_those(lambda entry: entry.has_cost)})")
     ramps = Use(
-        _has_ramp,
-        f"--loss ramp and the formulations {_those(lambda entry: {'s', 'loss'} & {*entry.options} == {'s'})}",
+        _has_ramp, f"--loss ramp and the formulations {_those(lambda entry: {'s', 'loss'} & {*entry.options} == {'s'})}"
     )
     balances = Use(
         lambda request, task: FORMULATIONS[task.formulation].is_balanced and METHODS[task.method].has_bias,

@@ -139,7 +139,12 @@ class Transduction(Decides, ScoresLabeled, ClassifierMixin, BaseEstimator):
                 formulation = svm(formulation.labeled, fit_intercept=formulation.fit_intercept)
             with share_of_time(n_fits):
                 parts = self._parts(first, labels, formulation)
-                solutions = self._solve(formulation, parts[0]) if len(parts) == 1 else self._aside(formulation, parts)
+                if len(parts) == 1:
+                    solutions = self._solve(formulation, parts[0])
+                else:  # at the same time
+                    solve = delayed(Carried(self._solve))
+                    solved = Parallel(n_jobs=len(parts))(solve(formulation, part) for part in parts)
+                    solutions = [solution for part in solved for solution in part]
             self._finish(labels, solutions)
             self._calibrate(given, y, labels)
         advise(labels, self.solutions_, self._asked_balance())
@@ -168,12 +173,6 @@ class Transduction(Decides, ScoresLabeled, ClassifierMixin, BaseEstimator):
             problems = [problem.replace(balance=None, balance_sample=None) for problem in problems]
         shares = np.array_split(np.arange(len(positives)), min(effective_n_jobs(self.n_jobs), len(positives)))
         return [{str(labels.classes[positives[k]]): problems[k] for k in share} for share in shares]
-
-    def _aside(self, formulation: Formulation, parts: list[dict[str, Problem]]) -> list[Solution]:
-        """Solutions of several parts, in their order; the parts are learned at the same time."""
-        solve = Carried(self._solve)
-        solved = Parallel(n_jobs=len(parts))(delayed(solve)(formulation, part) for part in parts)
-        return [solution for part in solved for solution in part]
 
     def _calibrate(self, X: Any, y: ArrayLike, labels: Labels) -> None:
         """Fit the calibration that turns outputs into probabilities, if ``probability`` asks for it."""

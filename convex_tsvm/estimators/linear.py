@@ -363,7 +363,10 @@ class LinearTransductiveSVC(Descent):
         if first:
             start = getattr(self, "coef_", np.zeros((signs.shape[0], X.shape[1])))
             seed = integer("random_state", self.random_state, least=0)
-            self.online_ = OnlineDescent(self._online_formulation(), np.array(start, dtype=float), seed)
+            with_bias, model = self.fit_intercept, self.loss
+            if not isinstance(model, Formulation):
+                model = tsvm(model, fit_intercept=with_bias, balance="linear" if with_bias else None)
+            self.online_ = OnlineDescent(model, np.array(start, dtype=float), seed)
         online = self.online_
         online.count_labels(signs)
         ridge, ratio = self._online_costs(online, int(np.count_nonzero(signs[0] == 0)))
@@ -400,11 +403,6 @@ class LinearTransductiveSVC(Descent):
         index[~unknown] = np.searchsorted(self.classes_, known)
         labels = Labels(self.classes_, index, unknown)
         return np.array([labels.signs(k) for k in labels.positives])
-
-    def _online_formulation(self) -> Formulation:
-        if isinstance(self.loss, Formulation):
-            return self.loss
-        return tsvm(self.loss, fit_intercept=self.fit_intercept, balance="linear" if self.fit_intercept else None)
 
     def _online_costs(self, online: OnlineDescent, new: int) -> tuple[float, float]:
         """μ and λ', for the points that have come and ``new`` unlabelled ones."""

@@ -12,15 +12,7 @@ from numpy.typing import ArrayLike
 
 from ..deadline import share_of_time, within
 from ..formulations import Formulation
-from ..instance import (
-    Instance,
-    StepSolution,
-    StepSolver,
-    certify,
-    first_guess,
-    has_mirror_image,
-    same_points,
-)
+from ..instance import Instance, StepSolution, StepSolver, certify, first_guess, has_mirror_image, same_points
 from ..problem import Array, Problem
 from ..solution import Solution
 from ..table import DESCENTS, METHODS, SOLVERS

@@ -15,11 +15,7 @@ from .settings import growing
 
 
 def settle(
-    run: Run,
-    labels: Array,
-    scale: float = 1.0,
-    max_pairs: int | None = None,
-    by_slacks: bool = False,
+    run: Run, labels: Array, scale: float = 1.0, max_pairs: int | None = None, by_slacks: bool = False
 ) -> tuple[str, Array]:
     """Rounds of SVMs and exchanges at fixed costs until no exchange lowers the objective; status and labels.
 

@@ -15,15 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..deadline import TimeIsUp, time_is_up, unlimited
-from ..instance import (
-    RECOMPUTED,
-    ConvexStep,
-    Instance,
-    SmoothPoint,
-    SmoothPrimal,
-    StepSolution,
-    StepSolver,
-)
+from ..instance import RECOMPUTED, ConvexStep, Instance, SmoothPoint, SmoothPrimal, StepSolution, StepSolver
 from ..losses import PLQ
 from ..notice import warn
 from ..problem import Array

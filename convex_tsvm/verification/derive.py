@@ -106,9 +106,7 @@ def _cccp(derived: Derived) -> None:
     )
     derived.line = surrogate
     derived.add(
-        Lemma.DESCENT,
-        "With t⁰ the outputs of the last step, J(next) <= S(next) <= S(last) = J(last).",
-        surrogate,
+        Lemma.DESCENT, "With t⁰ the outputs of the last step, J(next) <= S(next) <= S(last) = J(last).", surrogate
     )
 
 
@@ -350,10 +348,7 @@ class _Inner:
         known = Sum("i", "L", z["i"] * y["i"])
         cross = Sum("i", "U", z["i"] * g["i"])
         small = Square(known) + 2 * known * cross + Sum("i", "U", Sum("j", "U", z["i"] * z["j"] * Gamma["i", "j"]))
-        reduced = (
-            "[[1, g'], [g, Γ_UU]] ⪰ 0",
-            r"\begin{pmatrix} 1 & g^\top \\ g & \Gamma_{UU} \end{pmatrix} \succeq 0",
-        )
+        reduced = ("[[1, g'], [g, Γ_UU]] ⪰ 0", r"\begin{pmatrix} 1 & g^\top \\ g & \Gamma_{UU} \end{pmatrix} \succeq 0")
         derived.add(
             Lemma.KNOWN_BLOCK,
             "Γ ⪰ 0 with Γ_ij = y_i y_j for known labels has Γ_ij = y_i g_j beside them: its form at z is that of the "

@@ -45,11 +45,7 @@ class Lemma(Enum):
         "times slacks is nowhere above the objective where the conditions hold.",
         "What is taken away is zero, or a product of two numbers that are not negative.",
     )
-    COLLECT = (
-        "terms collected",
-        "A sum may be written in any order.",
-        "An identity of polynomials.",
-    )
+    COLLECT = ("terms collected", "A sum may be written in any order.", "An identity of polynomials.")
     FREE = (
         "free variable that stands alone",
         "A function a t + c of a free t has no lower bound unless a = 0, and then it is c.",
@@ -90,11 +86,7 @@ class Lemma(Enum):
         "A convex function e <= ℓ in place of ℓ makes every value smaller or leaves it.",
         "A difference of pieces that is never negative.",
     )
-    BETTER = (
-        "label to be found",
-        "min(ℓ(t), ℓ(-t)) is the least ℓ(y t) over y in {-1, 1}.",
-        "There are two such y.",
-    )
+    BETTER = ("label to be found", "min(ℓ(t), ℓ(-t)) is the least ℓ(y t) over y in {-1, 1}.", "There are two such y.")
     SIGNS = (
         "products of labels are a matrix",
         "Γ = yy' is Γ ⪰ 0 with ones on its diagonal and rank one, and each such Γ is a yy'.",

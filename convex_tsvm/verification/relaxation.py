@@ -68,14 +68,10 @@ def _forms(search: Labelling, tol: float) -> Iterator[Check]:
     labels = search.y.copy()
     labels[search.unknown] = np.where(reduced.scores >= 0, 1.0, -1.0)
     upper = builder.evaluate(labels)[0]
-    yield Check(
-        "safe_bounds",
-        "bounds from the dual points of all solvers, and from an arbitrary one, are below what the labels reach",
-        "debie2004 §2.3",
-        max(0.0, *(bound - upper for bound in bounds.values())) / scale,
-        1e-9,
-        ", ".join(f"{name} {bound:.6g}" for name, bound in bounds.items()) + f" <= {upper:.6g}",
-    )
+    says = "bounds from the dual points of all solvers, and from an arbitrary one, are below what the labels reach"
+    off = max(0.0, *(bound - upper for bound in bounds.values())) / scale
+    detail = ", ".join(f"{name} {bound:.6g}" for name, bound in bounds.items()) + f" <= {upper:.6g}"
+    yield Check("safe_bounds", says, "debie2004 §2.3", off, 1e-9, detail)
 
 
 def paper_checks(formulation: Formulation, problem: Problem, as_printed: Iterable[str] = ()) -> Iterator[Check]:
