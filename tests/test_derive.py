@@ -19,8 +19,7 @@ from convex_tsvm.cli import main
 from convex_tsvm.verification.answers import python_name, random_points
 from convex_tsvm.verification.derive import KINDS
 from convex_tsvm.verification.exact import Exact
-from convex_tsvm.verification.lemmas import Lemma
-from convex_tsvm.verification.steps import Proof
+from convex_tsvm.verification.steps import Lemma, Proof
 from convex_tsvm.verification.symbols import Applied, Dot, Number, Product, Quotient, Square, Sum, Symbol, Total
 
 pytestmark = pytest.mark.papers

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import convex_tsvm as ct
 from convex_tsvm.instance import Instance
 from convex_tsvm.losses import hinge, squared_hinge
-from convex_tsvm.methods.solvers import why_not_solver
+from convex_tsvm.methods.settings import why_not_solver
 from convex_tsvm.solvers import CoordinateDescent, FiniteNewton, LinearSolver
 from convex_tsvm.solvers.coordinates.descent import Descent
 from convex_tsvm.solvers.linear import epoch_cost, newton_step_cost, newton_steps

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from .. import table
-from ..methods.solvers import check_taken
+from ..methods.settings import check_taken
 from ..table import DESCENTS, FORMULATIONS, METHODS, SOLVERS
 
 

@@ -18,8 +18,7 @@ from ..solution import Solution
 from ..table import DESCENTS, METHODS, SOLVERS
 from .balance import search_balance
 from .run import Method, Recorded, Run
-from .settings import Settings
-from .solvers import make_solver, solver_of, step_solver
+from .settings import Settings, make_solver, solver_of, step_solver
 
 
 def minimize(

@@ -23,8 +23,7 @@ from ..solution import Iteration, Solution
 from ..solvers import SmoothSolver
 from ..table import STEP_SOLVERS
 from ..validation import one_of
-from .settings import Settings
-from .solvers import step_solver
+from .settings import Settings, step_solver
 
 #: What runs record: solved convex steps, or points where descents ended.
 Recorded = StepSolution | SmoothPoint

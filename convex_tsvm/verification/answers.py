@@ -14,7 +14,7 @@ import numpy as np
 
 from ..validation import integer
 from .exact import Exact
-from .lemmas import Lemma
+from .steps import Lemma
 from .symbols import Applied, Dot, Formula, Number, Point, Product, Quotient, Square, Sum, Symbol, Total
 
 

@@ -12,8 +12,7 @@ from .claims import Claim
 from .derivation import Derivation
 from .dual import Derived, Kind, alpha, applied, beta, c, cost, half, kernel, nu, start, w, x, y
 from .exact import Exact
-from .lemmas import Lemma
-from .steps import Condition, Gap, Line
+from .steps import Condition, Gap, Lemma, Line
 from .symbols import Dot, Formula, Square, Sum, Symbol, formula, total
 
 #: What can be derived.

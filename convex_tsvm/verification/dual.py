@@ -13,8 +13,7 @@ from ..losses import PLQ, SplitLoss, hinge
 from . import claims as claim
 from .claims import Claim, exact_or_given
 from .exact import Exact
-from .lemmas import Lemma
-from .steps import Chain, Condition, Gap, Line, Setting, zero
+from .steps import Chain, Condition, Gap, Lemma, Line, Setting, zero
 from .symbols import Applied, Dot, Formula, Quotient, Square, Sum, Symbol, formula, total
 
 half = Fraction(1, 2)

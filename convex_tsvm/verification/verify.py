@@ -12,7 +12,7 @@ from ..instance.convex_step import ConvexStep
 from ..instance.step_solution import StepSolution
 from ..losses import PLQ, ConcavePart, Loss, SplitLoss
 from ..methods import cccp
-from ..methods.solvers import why_not_solver
+from ..methods.settings import why_not_solver
 from ..modeling import CvxpySolver
 from ..problem import Array, Problem
 from ..solution import Solution

@@ -25,8 +25,8 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from ...deadline import time_is_up
-from ...instance.bias import Bias
 from ...instance.convex_step import ConvexStep, check_bounded, check_same_points
+from ...instance.space import Bias
 from ...instance.step_solution import StepSolution, certify
 from ...instance.takes import Takes
 from ...kernels.functions import dense

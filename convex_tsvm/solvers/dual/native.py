@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from ...deadline import time_is_up
-from ...instance.bias import members_of
 from ...instance.convex_step import ConvexStep, check_same_points
+from ...instance.space import members_of
 from ...instance.step_solution import StepSolution, certify
 from ...instance.takes import Takes
 from ...kernels import Device, why_not_on_device

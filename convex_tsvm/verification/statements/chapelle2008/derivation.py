@@ -12,8 +12,7 @@ from ...claims import Claim
 from ...derivation import Derivation
 from ...derive import derive
 from ...dual import beta, kernel, nu
-from ...lemmas import Lemma
-from ...steps import Chain, Condition, Gap, Line, Setting
+from ...steps import Chain, Condition, Gap, Lemma, Line, Setting
 from ...symbols import Applied, Formula, Quotient, Square, Sum, Symbol, formula, total
 from ..statement import unconditioned, without
 from . import PAPER
