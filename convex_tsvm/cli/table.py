@@ -32,9 +32,9 @@ def stopped(results: list[dict[str, Any]]) -> list[str]:
 
 def compilation() -> list[str]:
     """A line about the loops that were compiled, which a second run does not do; none if none were."""
-    from ..points.compilation import compilation_seconds  # imports numba, which tables alone do not need
+    from ..points.compilation import tell_of_compilation  # imports numba, which tables alone do not need
 
-    seconds = compilation_seconds()
+    seconds = tell_of_compilation().seconds
     return [f"{seconds:.1f} s more went into compiling loops, once on this machine"] if seconds >= 0.05 else []
 
 

@@ -165,11 +165,13 @@ class SmoothPrimal:
         f, w, regularization = self.outputs(x), self.space.weights(x), self.regularization(x)
         loss, slopes = self.loss_at(f)
         gradient = self.space.pull(slopes) + self.space.ridge * x
-        linear = self.instance.problem.is_linear
+        linear, points = self.instance.problem.is_linear, self.space.points
+        # The columns of a factor are orthogonal: they give the coefficients of a w in its coordinates.
+        expanded = self._dual(slopes) if linear else points.times(w / points.squares(np.ones(points.shape[0])))
         return SmoothPoint(
             primal_of=self,
             outputs=f,
-            coefficients=self._dual(slopes) if linear else self._expanded(w),
+            coefficients=expanded,
             bias=self.space.bias(x, self.instance.target),
             regularization=regularization,
             weights=w.copy() if linear else None,
@@ -192,11 +194,6 @@ class SmoothPrimal:
         if self.instance.target is not None:
             coefficients[self.instance.members] += float(slopes.sum()) / len(self.instance.members)
         return coefficients
-
-    def _expanded(self, w: Array) -> Array:
-        """Coefficients over the points of a w in the coordinates of a factor, whose columns are orthogonal."""
-        points = self.space.points
-        return points.times(w / points.squares(np.ones(points.shape[0])))
 
     def regularization(self, x: Array) -> float:
         """½ ‖w‖²."""

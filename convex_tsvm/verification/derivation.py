@@ -10,9 +10,8 @@ from html import escape
 from typing import Any, ClassVar
 
 from .answers import Grade, as_code, grade
-from .claims import Functions
 from .dual import applied
-from .exact import Exact
+from .exact import Exact, Functions
 from .report import code_cell, plain, text_cell
 from .steps import Chain, Line, Proof, Setting, Step
 from .symbols import Symbol

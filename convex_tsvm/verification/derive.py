@@ -7,11 +7,10 @@ from typing import Any
 from ..formulations import Formulation
 from ..losses import PLQ, ramp, symmetric_ramp
 from ..validation import one_of
-from . import claims as claim
-from .claims import Claim
+from . import exact as claim
 from .derivation import Derivation
 from .dual import Derived, Kind, alpha, applied, beta, c, cost, half, kernel, nu, start, w, x, y
-from .exact import Exact
+from .exact import Claim, Exact
 from .steps import Condition, Gap, Lemma, Line
 from .symbols import Dot, Formula, Square, Sum, Symbol, formula, total
 

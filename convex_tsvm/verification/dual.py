@@ -10,9 +10,8 @@ from typing import Any
 
 from ..formulations import Formulation
 from ..losses import PLQ, SplitLoss, hinge
-from . import claims as claim
-from .claims import Claim, exact_or_given
-from .exact import Exact
+from . import exact as claim
+from .exact import Claim, Exact, exact_or_given
 from .steps import Chain, Condition, Gap, Lemma, Line, Setting, zero
 from .symbols import Applied, Dot, Formula, Quotient, Square, Sum, Symbol, formula, total
 

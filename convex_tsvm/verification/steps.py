@@ -10,7 +10,7 @@ from enum import Enum
 from typing import Any, ClassVar
 
 from ..modeling.line_breaks import broken_latex
-from .claims import Claim, Functions
+from .exact import Claim, Functions
 from .report import plain
 from .symbols import Formula, Point, Square, Sum, Symbol, Vector, numbers, total
 

@@ -10,7 +10,7 @@ import numpy as np
 from ..formulations import Formulation, Regularizer
 from ..instance.convex_step import ConvexStep
 from ..instance.step_solution import StepSolution
-from ..losses import PLQ, ConcavePart, Loss, SplitLoss
+from ..losses import PLQ, Loss, SplitLoss
 from ..methods import cccp
 from ..methods.settings import why_not_solver
 from ..modeling import CvxpySolver
@@ -18,8 +18,7 @@ from ..problem import Array, Problem
 from ..solution import Solution
 from ..solvers import NativeSolver
 from ..validation import finite
-from .claims import conjugate, exact_or_given, is_concave, is_conjugate, is_convex, is_sum
-from .exact import Exact
+from .exact import Exact, conjugate, exact_or_given, is_concave, is_conjugate, is_convex, is_sum
 from .relaxation import paper_checks, relaxation_checks
 from .report import Check, Report
 
@@ -109,13 +108,10 @@ def _losses(formulation: Formulation) -> Iterator[Check]:
             yield Check(f"{name}_{kind}", says, source, off, 0.0, shown if name == "split" else "")
         says = "convex part + tangent of the concave part lies above the loss, and touches it"
         t = np.linspace(-3, 3, 241).clip(*convex.domain)
-        yield Check(f"majorizes_{kind}", says, "collobert2006 eq. 5, 7 and 11", _above(concave, t), 1e-9)
-
-
-def _above(concave: ConcavePart, t: Array) -> float:
-    """By how much a tangent with the slope that CCCP takes is below the concave part somewhere."""
-    tangents = concave(t)[:, None] + concave.supergradient(t)[:, None] * (t[None, :] - t[:, None])
-    return float((concave(t)[None, :] - tangents).max())
+        # By how much a tangent with the slope that CCCP takes is below the concave part somewhere.
+        tangents = concave(t)[:, None] + concave.supergradient(t)[:, None] * (t[None, :] - t[:, None])
+        above = float((concave(t)[None, :] - tangents).max())
+        yield Check(f"majorizes_{kind}", says, "collobert2006 eq. 5, 7 and 11", above, 1e-9)
 
 
 def _regularizer(regularizer: Regularizer, n_features: int) -> Iterator[Check]:

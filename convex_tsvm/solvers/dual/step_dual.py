@@ -94,14 +94,11 @@ class StepDual:
             parts.append(np.array([start.gamma0]))
         if self.rows is not None:
             parts.append(start.multipliers * start.step.rows.scale if same_rows else np.zeros(len(self.rows)))  # type: ignore[union-attr]
-        gamma = np.concatenate(parts)
-        return gamma, self._outputs_at(start, problem) if self._keeps_all(start, same_rows) else None
-
-    def _keeps_all(self, start: StepSolution, same_rows: bool) -> bool:
-        """Whether the dual variables to start from are all that the start has, so that its outputs are theirs."""
-        if start.gamma0 and self.bias.target is None:
-            return False
-        return (self.rows is not None and same_rows) or not start.multipliers.any()
+        # Where these are all that the start has, its outputs are theirs.
+        keeps_all = ((self.rows is not None and same_rows) or not start.multipliers.any()) and not (
+            start.gamma0 and self.bias.target is None
+        )
+        return np.concatenate(parts), self._outputs_at(start, problem) if keeps_all else None
 
     def _outputs_at(self, start: StepSolution, problem: Problem) -> Array | None:
         """G γ + c at a start whose dual variables are all kept, from its outputs; None if it is of other points."""

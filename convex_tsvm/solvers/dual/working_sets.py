@@ -18,9 +18,8 @@ from ...kernels import GramRows
 from ...losses import PLQ, conjugate_pieces
 from ...parallel import blas_threads_for
 from .._loops import descend_mixed, descend_pairs, descend_single
-from .augmented import augmented
+from .augmented import augmented, newton
 from .dual_problem import Array, DualPoint, DualProblem, Indices, State, Survey
-from .newton import newton
 from .strategy import Effort, Reached, Strategy
 
 

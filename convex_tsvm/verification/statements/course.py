@@ -46,7 +46,9 @@ def solution(statement: Statement) -> str:
     body = statement.claim
     if body.startswith("def "):
         return "\n\n".join([*parts, re.sub(r"^def \w+", "def answer", bare(body))])
-    return "\n\n".join([*parts, f"def answer(q):\n    return {body}" if "\n" not in body else _bracketed(body)])
+    if "\n" in body:
+        body = f"(\n{textwrap.indent(body, ' ' * 8)}\n    )"
+    return "\n\n".join([*parts, f"def answer(q):\n    return {body}"])
 
 
 def bare(source: str) -> str:
@@ -68,11 +70,6 @@ def bare(source: str) -> str:
             text = lines[line - 1].encode()
             lines[line - 1] = (text[:begin] + text[annotation.end_col_offset :]).decode()
     return "\n".join(lines)
-
-
-def _bracketed(expression: str) -> str:
-    inner = "\n".join(f"        {line}" for line in expression.splitlines())
-    return f"def answer(q):\n    return (\n{inner}\n    )"
 
 
 def introduced(statements: Sequence[Statement]) -> list[list[tuple[str, str]]]:
