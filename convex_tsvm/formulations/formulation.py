@@ -14,8 +14,7 @@ from ..problem import Array, Problem
 from .constraints import OutputConstraint
 from .groups import Addition, PointGroup, check_groups
 from .regularizers import SQUARED_NORM, Regularizer, as_regularizer
-from .showing import as_latex, as_text
-from .terms import envelope, label_loss, value
+from .terms import as_latex, as_text, envelope, label_loss, value
 
 if TYPE_CHECKING:
     import cvxpy as cp

@@ -231,10 +231,8 @@ class Potts:
         energy, objective = -temperature * len(self.unknown) * self.known.entropy(), 0.0
         for k, (run, point, p, (plus, minus)) in enumerate(zip(self.runs, points, shares, losses, strict=True)):
             labels = self.signs(k)
-            expected, full = (
-                point.regularization + run.instance.total(share * plus + (1 - share) * minus, self.cost)
-                for share in (p, labels > 0)
-            )
+            expected = point.regularization + run.instance.total(p * plus + (1 - p) * minus, self.cost)
+            full = run.value(point, labels)
             run.record(point, stage=temperature, labels=labels, step_objective=expected, objective=full)
             energy, objective = energy + expected, objective + full
         return g, energy, objective

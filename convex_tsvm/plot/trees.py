@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -86,31 +87,24 @@ def gaps(bounds: Bound | Mapping[str, float], objective: float | None = None, *,
         objective = bounds.upper if objective is None else objective
     if not names:
         raise ValueError("bounds is empty; there is nothing to draw")
-    ax, runs = axes_of(ax, (7.2, 4.4)), _runs(names)
-    # Each name has the same width, whatever the number of its rounds.
-    widths = [1 / (last - first + 1) for first, last in runs for _ in range(first, last + 1)]
+    # A relaxation that is made anew in every round has several bounds; each name has the same width nevertheless.
+    ax, runs = axes_of(ax, (7.2, 4.4)), [(name, len(list(own))) for name, own in itertools.groupby(names)]
+    widths = [1 / count for _, count in runs for _ in range(count)]
     edges = np.cumsum([0.0, *widths])
     look: dict[str, Any] = {"color": COLORS["lower bound"], "linewidth": 2}
     ax.stairs(values, edges, baseline=None, label="lower bound", **look)
     if objective is not None and np.isfinite(objective):
         ax.axhline(objective, color=COLORS["objective"], linestyle="--", label="best objective known")
-        for place, (_, last) in enumerate(runs):
-            value = values[last]
+        for place, end in enumerate(np.cumsum([count for _, count in runs])):
+            value = values[end - 1]
             gap = (objective - value) / max(abs(objective), 1e-300)
             side = {"va": "bottom"} if gap > 0.1 else {"va": "top", "xytext": (0, -3), "textcoords": "offset points"}
             ax.annotate(f"{gap:.1%}", (place + 0.5, value), ha="center", **side)
-    rounds = ["" if last == first else f"\n{last - first + 1} rounds" for first, last in runs]
-    shown = [f"{names[first]}{count}" for (first, _), count in zip(runs, rounds, strict=True)]
+    shown = [f"{name}\n{count} rounds" if count > 1 else name for name, count in runs]
     ax.set_xticks(np.arange(len(runs)) + 0.5, shown)
     ax.set(xlabel="relaxation", ylabel="objective")
     ax.legend(fontsize="small", loc="lower right")
     return ax
-
-
-def _runs(names: list[str]) -> list[tuple[int, int]]:
-    """First and last place of each run of equal names: a relaxation that is made anew in every round has several."""
-    last = [k for k, name in enumerate(names) if k + 1 == len(names) or names[k + 1] != name]
-    return list(zip([0, *(k + 1 for k in last[:-1])], last, strict=True))
 
 
 def tree(solution: ExactSolution, *, ax: Axes | None = None) -> Axes:

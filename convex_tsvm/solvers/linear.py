@@ -92,7 +92,9 @@ class LinearSolver:
         :meth:`~convex_tsvm.solvers.CoordinateDescent.solve`.
         """
         began, coordinates, before = time.perf_counter(), self.coordinates, 0
-        most = self._newton_cost(step)
+        points, sparse = self.newton.points, isinstance(self.newton.points, SparsePoints)
+        cost = newton_step_cost(points.shape[1], points.n_entries, _is_smooth(step), sparse)
+        most = self._newton_steps(step) * cost
         if coordinates is not None and not self._newton_at_once(step, most):
             found = coordinates.descend(step, start, _Trial(self, most))
             if found.status != "max_iter":
@@ -130,11 +132,6 @@ class LinearSolver:
     def _newton_steps(self, step: ConvexStep) -> float:
         """How many steps finite Newton is expected to need; those it took lately count, the last half of all."""
         return newton_steps(*self.newton.points.shape, _is_smooth(step)) if self._n_steps is None else self._n_steps
-
-    def _newton_cost(self, step: ConvexStep) -> float:
-        points = self.newton.points
-        sparse = isinstance(points, SparsePoints)
-        return self._newton_steps(step) * newton_step_cost(points.shape[1], points.n_entries, _is_smooth(step), sparse)
 
 
 def _is_smooth(step: ConvexStep) -> bool:
