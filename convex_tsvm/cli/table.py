@@ -85,16 +85,16 @@ def failure_of(error: BaseException, problem: Problem, task: Task, solver: str, 
 
 def print_table(results: list[dict[str, Any]], below: Sequence[str] = ()) -> None:
     """Results as a table on standard output, and lines below it: with rules and colours on a terminal only."""
-    _print_table(results)
+    headings, rows = cells_of(results)
+    if sys.stdout.isatty():
+        _draw_table(headings, rows, results)
+    else:
+        print(text_of(headings, rows))
     for line in below:
         print(line)
 
 
-def _print_table(results: list[dict[str, Any]]) -> None:
-    headings, rows = cells_of(results)
-    if not sys.stdout.isatty():
-        print(text_of(headings, rows))
-        return
+def _draw_table(headings: list[str], rows: list[list[str]], results: list[dict[str, Any]]) -> None:
     from rich.console import Console
 
     # A dumb terminal has a width, too, which rich does not ask for.

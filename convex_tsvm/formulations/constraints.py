@@ -218,11 +218,6 @@ def mean_output(
     X : array or sparse matrix, optional
         The points that ``weights`` are of, as in :func:`output_constraint`.
 
-    Raises
-    ------
-    ValueError
-        If an argument is not as stated.
-
     Examples
     --------
     >>> ct.mean_output(-0.1, 0.1)

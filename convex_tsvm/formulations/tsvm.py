@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -155,24 +156,19 @@ def tsvm(
     >>> model.labeled.name, model.unlabeled(np.array([0.0, 2.0]))
     ('squared_hinge', array([1., 0.]))
     """
-    ramp = cccp_tsvm(s, balance=balance, fit_intercept=fit_intercept)
-    if loss == "ramp":
-        return ramp
-    if loss == "hinge":
-        return cccp_tsvm(0.0, balance=balance, fit_intercept=fit_intercept)
-    if loss == "squared_hinge":
-        return s3vm(balance=balance, fit_intercept=fit_intercept)
-    if loss == "huber_hinge":
-        labeled = huber_hinge()
-        both = better_label(labeled)
-        return Formulation(labeled, both, balance=balance, fit_intercept=fit_intercept, name="Huber-hinge S3VM")
-    if loss == "flat":
-        return s3vm(flat_newton(), balance=balance, fit_intercept=fit_intercept)
-    if loss == "exp":
-        return s3vm(exponential(), balance=balance, fit_intercept=fit_intercept)
-    if loss == "hard_margin":
-        return hard_margin_s3vm(balance=balance, fit_intercept=fit_intercept)
-    raise ValueError(f"loss={loss!r} must be one of {', '.join(LOSSES)}, or a Formulation")
+    made: dict[str, Callable[..., Formulation]] = {
+        "ramp": partial(cccp_tsvm, s),
+        "hinge": partial(cccp_tsvm, 0.0),
+        "squared_hinge": s3vm,
+        "huber_hinge": partial(Formulation, huber_hinge(), better_label(huber_hinge()), name="Huber-hinge S3VM"),
+        "flat": partial(s3vm, flat_newton()),
+        "exp": partial(s3vm, exponential()),
+        "hard_margin": hard_margin_s3vm,
+    }
+    cccp_tsvm(s)  # which complains of another s, whatever the loss
+    if loss not in LOSSES:
+        raise ValueError(f"loss={loss!r} must be one of {', '.join(LOSSES)}, or a Formulation")
+    return made[loss](balance=balance, fit_intercept=fit_intercept)
 
 
 def universum_tsvm(
@@ -267,11 +263,6 @@ def compact_margin(
     balance : {"linear", None}, default "linear"
         The paper has a balance in eq. 3 and none in eq. 8.
 
-    Raises
-    ------
-    ValueError
-        If a parameter is not as stated.
-
     Examples
     --------
     >>> model = ct.compact_margin(2.0, *ct.formulations.compactness_weights(problem, C_compact=1.0))
@@ -299,11 +290,6 @@ def relative_margin(
     weight : float >= 0 or inf, default 1.0
         C₂ / C₁; inf is the hard form |f| <= ε, for all points.
     balance : {"linear", None}, default None
-
-    Raises
-    ------
-    ValueError
-        If a parameter is not as stated.
 
     Examples
     --------

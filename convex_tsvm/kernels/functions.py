@@ -34,7 +34,7 @@ class Kernel(Protocol):
 
     def to_dict(self) -> dict[str, Any]:
         """Name and parameters, as JSON can hold them."""
-        name = next(name for name, kind in NAMED.items() if type(self) is kind)
+        name = next(name for name, kind in NAMED.items() if isinstance(self, kind))
         return {"name": name, **asdict(cast(Any, self))}
 
 
@@ -209,7 +209,7 @@ class Precomputed(Kernel):
 
 
 #: Kernels that have a name, and are saved by it and their parameters.
-NAMED: dict[str, Callable[..., Kernel]] = {"linear": Linear, "rbf": RBF, "poly": Polynomial, "precomputed": Precomputed}
+NAMED: dict[str, type[Kernel]] = {"linear": Linear, "rbf": RBF, "poly": Polynomial, "precomputed": Precomputed}
 
 
 @dataclass(frozen=True)

@@ -148,12 +148,11 @@ class ProductRows(RowSource):
         return matrix
 
     def _values(self, indices: Indices, columns: Indices | slice, out: Rows | None = None) -> Rows:
-        if is_sparse(self._points):
-            values = self._sparse_products(indices, columns, out)
-            values += self._terms[indices][:, None]
-            values += self._terms[columns]
-        else:
+        if not is_sparse(self._points):
             return self._dense_values(indices, columns, out)
+        values = self._sparse_products(indices, columns, out)
+        values += self._terms[indices][:, None]
+        values += self._terms[columns]
         finish = self.form.finish
         if finish is not None:
             in_threads(lambda rows: finish(values[rows]), row_slices(values))

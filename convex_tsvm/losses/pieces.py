@@ -205,9 +205,10 @@ class WeightedSums:
             P[:, ::2] = np.where(curved, -0.5 * self.b / self.a, outputs[::2])
         P[:, 1::2] = self.breaks
         if np.isfinite(self.lower):
-            S, P, R = _prepend(S, -np.inf), _prepend(P, self.lower), _prepend(R, 0.0)
+            S, P, R = (np.insert(one, 0, end, axis=1) for one, end in ((S, -np.inf), (P, self.lower), (R, 0.0)))
         if np.isfinite(self.upper):
-            S, P, R = _append(S, np.inf), _append(P, self.upper), _append(R, 0.0)
+            ends = ((S, np.inf), (P, self.upper), (R, 0.0))
+            S, P, R = (np.insert(one, one.shape[1], end, axis=1) for one, end in ends)
         return Pieces(S, P, R, np.full(len(P), P.shape[1], dtype=np.intp))
 
     @cached_property
@@ -266,11 +267,3 @@ def _inside(edges: Array) -> Array:
 def _count(thresholds: Array, values: Array) -> NDArray[np.intp]:
     """How many of each row's thresholds are below its value."""
     return np.asarray((thresholds < values[:, None]).sum(axis=1), dtype=np.intp)
-
-
-def _prepend(values: Array, first: float) -> Array:
-    return np.column_stack([np.full(len(values), first), values])
-
-
-def _append(values: Array, last: float) -> Array:
-    return np.column_stack([values, np.full(len(values), last)])

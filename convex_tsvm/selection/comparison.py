@@ -95,8 +95,6 @@ def compare_supervised(
 
     Raises
     ------
-    ValueError
-        If an argument is not as stated.
     KeyboardInterrupt
         If it came: half a comparison says nothing.
 

@@ -66,11 +66,6 @@ class NativeSolver:
         Which of the four methods is next inside a working set; its ``log`` says what was chosen for the last one, and
         why.
 
-    Raises
-    ------
-    ValueError
-        If an argument is not as stated.
-
     Examples
     --------
     >>> solver = ct.solvers.NativeSolver(problem, tol=1e-6, cache_size=100)

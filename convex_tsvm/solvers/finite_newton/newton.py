@@ -183,9 +183,7 @@ class FiniteNewton:
                 width = min(self.widening * width, self.first_width)
                 continue
             found = self._certified(step, descent, n_iter, began)
-            if status != "optimal":
-                break
-            if found.meets(self.tol):
+            if status != "optimal" or found.meets(self.tol):
                 break
             if has_kinks and width > self.least_width:
                 least = self.much_narrower if descent.n_iter <= self.quick else self.narrower
@@ -212,10 +210,9 @@ class FiniteNewton:
             return self.solve(step, start)
         descent = NewtonDescent(self, step, losses, x, f)
         status = descent.run(1, 0.1 * self.tol, 0, evaluate_last=False)
-        w, primal = descent.space.weights(descent.x), np.nan
+        w = descent.space.weights(descent.x)
         regularization = 0.5 * float(w @ w)
-        if status == "optimal":
-            primal = regularization + descent.loss
+        primal = regularization + descent.loss if status == "optimal" else np.nan
         return StepSolution(
             step=step,
             gamma=-descent.g,
@@ -247,10 +244,8 @@ class FiniteNewton:
         """Variables and outputs to start from: those of ``start`` if it has w, otherwise w = 0."""
         space = self.directions(step).space
         x = np.zeros(space.size)
-        if start is None:
+        if start is None or start.weights is None:
             return x, np.full(self.problem.n, float(step.target or 0.0))
-        if start.weights is None:
-            return self._begin(step, None)
         x[: len(start.weights)] = start.weights
         if space.free_bias:
             x[-1] = start.bias
