@@ -24,7 +24,7 @@ from store import compute, finished
 
 import convex_tsvm as ct
 from convex_tsvm.deadline import until
-from convex_tsvm.estimators.pilot import PILOT, expected_seconds
+from convex_tsvm.estimators.advice import PILOT, expected_seconds
 
 RESULTS = Path(__file__).parent / "results"
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from .files import Table, read_table
 from .notice import warn
 from .persistence import FittedModel
-from .points.svmlight import too_wide
+from .points.memory_mapped import too_wide
 from .text import MISSING, is_marked, natural, number_of, one_spelling
 from .validation import is_sparse
 

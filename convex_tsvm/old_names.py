@@ -20,7 +20,7 @@ _MOVED = {
     "methods.potts": "potts_annealing PottsSolution",
     "methods.safe": "SafeSolution",
     "methods.shares": "ShareEstimate",
-    "methods.trained": "RelaxedSolution",
+    "methods.sdp": "RelaxedSolution",
     "solution": "Certificate Iteration",
     "persistence": "FittedModel",
     "exact": "BranchAndBound certificate_page ExactSolution trim_certificate Trimmed",

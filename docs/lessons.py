@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from convex_tsvm.verification.cells import code_cell, text_cell, write_notebook
+from convex_tsvm.verification.report import code_cell, text_cell, write_notebook
 from convex_tsvm.verification.statements.course import LESSONS
 
 SLIDES = Path(__file__).parent / "slides"

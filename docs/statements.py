@@ -10,9 +10,9 @@ import matplotlib as mpl
 import numpy as np
 
 from convex_tsvm.modeling.line_breaks import broken_latex, rendered_length
-from convex_tsvm.verification.cells import write_notebook
+from convex_tsvm.verification.report import write_notebook
 from convex_tsvm.verification.statements import PAPERS, paper
-from convex_tsvm.verification.statements.notebook import helpers
+from convex_tsvm.verification.statements.course import helpers
 from convex_tsvm.verification.statements.statement import Proven
 
 #: Verdicts in the order in which they are counted.

@@ -16,10 +16,9 @@ from convex_tsvm.estimators.labels import Labels
 from convex_tsvm.exact.search import uninterrupted
 from convex_tsvm.instance.step_solution import sum_to
 from convex_tsvm.kernels import accurate
-from convex_tsvm.kernels.device import Device, _place
 from convex_tsvm.kernels.distances import scaled_differences
 from convex_tsvm.kernels.functions import ProductForm
-from convex_tsvm.kernels.products import ProductRows, rows_of
+from convex_tsvm.kernels.products import Device, ProductRows, _place, rows_of
 from convex_tsvm.kernels.rows import KernelRows, LinearRows
 from convex_tsvm.methods.cccp import CCCP
 from convex_tsvm.methods.potts import _have_equal_points
@@ -27,7 +26,7 @@ from convex_tsvm.points.memory_mapped import read_svmlight
 from convex_tsvm.progress import PAUSES, status_line
 from convex_tsvm.relaxations.rounding import zero_sum
 from convex_tsvm.solvers.dual import minimize_quadratic
-from convex_tsvm.solvers.dual.row_cache import CachedRows
+from convex_tsvm.solvers.dual.rows_held import CachedRows
 
 X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
 Y = np.array([-1.0, 0, 0, 0, 0, 1])

@@ -9,23 +9,23 @@ from sklearn.linear_model import LogisticRegression
 
 import convex_tsvm as ct
 from convex_tsvm.cli import main
-from convex_tsvm.cli.tasks import read_task
+from convex_tsvm.cli.options import read_task
 from convex_tsvm.data import load_classes
 from convex_tsvm.decision import DecisionFunctions
 from convex_tsvm.estimators.labels import marker_of
-from convex_tsvm.instance.side_information import SideInformation
+from convex_tsvm.instance.labelling import SideInformation
 from convex_tsvm.kernels.functions import kernel_from_dict
+from convex_tsvm.losses.pieces import WeightedSums
 from convex_tsvm.losses.smooth import annealed
-from convex_tsvm.losses.weighted_sums import WeightedSums
 from convex_tsvm.methods.balance import search_balance
 from convex_tsvm.methods.cccp import CCCP
 from convex_tsvm.methods.gradient import Gradient
 from convex_tsvm.methods.online import OnlineDescent
 from convex_tsvm.methods.spectral import spectral_subspace
 from convex_tsvm.points import DensePoints
-from convex_tsvm.points.svmlight import read_blocks
+from convex_tsvm.points.memory_mapped import read_blocks
 from convex_tsvm.relaxations import LabelModel, OutputModel
-from convex_tsvm.selection.scoring import Judge
+from convex_tsvm.selection.splits import Judge
 from convex_tsvm.solvers.smooth import SmoothSolver
 
 X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])

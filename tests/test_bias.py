@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import convex_tsvm as ct
-from convex_tsvm.instance.bias import Bias
+from convex_tsvm.instance.space import Bias
 
 
 @pytest.mark.parametrize(

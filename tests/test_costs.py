@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import convex_tsvm as ct
-from convex_tsvm.estimators.pilot import Cost, warn_of_cost
+from convex_tsvm.estimators.advice import Cost, warn_of_cost
 
 ESTIMATORS = [
     ct.TransductiveSVC,

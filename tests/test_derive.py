@@ -16,11 +16,10 @@ from test_printing import drawn
 
 import convex_tsvm as ct
 from convex_tsvm.cli import main
-from convex_tsvm.verification.answers import Trials, python_name
+from convex_tsvm.verification.answers import python_name, random_points
 from convex_tsvm.verification.derive import KINDS
 from convex_tsvm.verification.exact import Exact
-from convex_tsvm.verification.lemmas import Lemma
-from convex_tsvm.verification.steps import Proof
+from convex_tsvm.verification.steps import Lemma, Proof
 from convex_tsvm.verification.symbols import Applied, Dot, Number, Product, Quotient, Square, Sum, Symbol, Total
 
 pytestmark = pytest.mark.papers
@@ -258,7 +257,7 @@ def test_wrong_answers_are_wrong(number):
     name, k, what, line = PLANTED[number]
     if what.startswith("condition") or name not in GRADED:
         return
-    points = list(Trials().points(MADE[name], MADE[name][k].defined))
+    points = list(random_points(MADE[name], MADE[name][k].defined))
     values = [(float(line.formula.value(p)), float(MADE[name][k].after.formula.value(p))) for p in points]
     grade = MADE[name].grade(k + 1, Retyped(line.formula, 0))
     assert bool(grade) == all(a == pytest.approx(b) or a == b for a, b in values), (what, grade)

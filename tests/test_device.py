@@ -81,7 +81,8 @@ def test_many_rows_and_whole_matrices_come_in_parts(device, monkeypatch):
 def test_the_native_solver_gives_the_same_answers(moons, device, kernel, held, monkeypatch):
     X, _, y = moons
     if held == "rows":
-        monkeypatch.setattr(rows_held.HeldRows, "limits", rows_held.Limits(whole=0, whole_with_mean=0))
+        monkeypatch.setattr(rows_held.HeldRows, "most_whole", 0)
+        monkeypatch.setattr(rows_held.HeldRows, "most_whole_with_mean", 0)
     problem = ct.Problem(X, y, kernel=kernel, C=10)
     options = {"tol": 1e-9, "cache_size": 1.0}
     by_numpy = ct.cccp(ct.cccp_tsvm(), problem, solver=ct.solvers.NativeSolver(problem, **options))

@@ -13,8 +13,7 @@ from convex_tsvm.parallel import blas_threads
 from convex_tsvm.points import WithConstant, linear_points
 from convex_tsvm.solvers import FiniteNewton
 from convex_tsvm.solvers.finite_newton import directions
-from convex_tsvm.solvers.finite_newton.newton import NewtonDescent
-from convex_tsvm.solvers.finite_newton.terms import Terms
+from convex_tsvm.solvers.finite_newton.newton import NewtonDescent, Terms
 
 SETTINGS = {
     "centred": {"balance": "linear"},
@@ -38,7 +37,7 @@ def drawn(seed, n=60, d=7, sparse=True, scale=1.0):
 @pytest.mark.parametrize("seed", range(3))
 def test_steps_are_solved_as_the_dual_solver_solves_them(seed, kind, few, monkeypatch):
     """SVMs, tangents of CCCP and steps with two terms a point; every bound holds and all values are recomputed."""
-    monkeypatch.setattr(directions.Directions, "reuse", directions.Reuse(dense=few))
+    monkeypatch.setattr(directions.Directions, "most_dense", few)
     problem, labels, rng = drawn(seed, sparse=seed != 1)
     instance = ct.Instance(ct.s3vm(**SETTINGS[kind]), problem)
     ramp = ct.Instance(ct.cccp_tsvm(-0.3, **SETTINGS[kind]), problem)

@@ -14,7 +14,7 @@ from convex_tsvm.kernels import GramRows
 from convex_tsvm.losses import conjugate_pieces
 from convex_tsvm.solvers import DualProblem
 from convex_tsvm.solvers._loops import proximal_all
-from convex_tsvm.solvers.dual import rising_costs, strategy
+from convex_tsvm.solvers.dual import native, strategy
 from convex_tsvm.solvers.dual.augmented import augmented
 from convex_tsvm.solvers.dual.rows_held import HeldRows
 from convex_tsvm.solvers.dual.step_dual import StepDual
@@ -245,7 +245,7 @@ def test_costs_rise_only_where_they_are_large_and_help(monkeypatch):
         assert ct.solvers.NativeSolver(problem).solve(step).status == "inaccurate"
     small, easy, _ = overlapping("linear", 4, 1.0)
     assert (
-        rising_costs.solve_with_rising_costs(
+        native.solve_with_rising_costs(
             StepDual(easy, "centring", HeldRows(small, small.balance_points, 2**27, "double", 1e-8)).problem, {}
         )
         is None

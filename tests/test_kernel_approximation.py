@@ -98,7 +98,7 @@ def test_landmarks_lose_less_of_the_kernel_than_points_do():
 
 def test_landmarks_of_many_features_are_points(rings, monkeypatch):
     """Means of sparse points are not sparse, and would fill memory."""
-    monkeypatch.setattr("convex_tsvm.estimators.approximation.MOST_CENTRE_ENTRIES", 60)
+    monkeypatch.setattr("convex_tsvm.estimators.linear.MOST_CENTRE_ENTRIES", 60)
     X, y, _ = rings
     clf = LinearTransductiveSVC(kernel_approximation="nystroem", n_components=60, C=10).fit(sp.csr_matrix(X), y)
     assert sp.issparse(clf.approximation_.components_)

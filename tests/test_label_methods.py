@@ -12,7 +12,7 @@ from strategies import searches
 import convex_tsvm as ct
 from convex_tsvm.instance.probabilities import Probabilities
 from convex_tsvm.methods.exchanges import exchanges
-from convex_tsvm.methods.schedule import growing
+from convex_tsvm.methods.settings import growing
 
 METHODS = {"switching": ct.switching, "annealing": ct.annealing}
 LOSSES = ["hinge", "squared_hinge"]

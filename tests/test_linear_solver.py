@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 import convex_tsvm as ct
 from convex_tsvm.instance import Instance
 from convex_tsvm.losses import hinge, squared_hinge
-from convex_tsvm.methods.solvers import why_not_solver
+from convex_tsvm.methods.settings import why_not_solver
 from convex_tsvm.solvers import CoordinateDescent, FiniteNewton, LinearSolver
 from convex_tsvm.solvers.coordinates.descent import Descent
-from convex_tsvm.solvers.linear import Effort, epoch_cost, newton_step_cost, newton_steps
+from convex_tsvm.solvers.linear import epoch_cost, newton_step_cost, newton_steps
 
 LOSSES = {"hinge": hinge(), "squared": squared_hinge(), "huber": 0.3 * hinge() + 0.7 * squared_hinge()}
 
@@ -186,7 +186,7 @@ def test_where_newton_steps_do_not_end_coordinate_descent_goes_on():
     problem = labelled(7, 60, 10, 1.0)
     step = Instance(ct.svm(), problem).step()
     solver = LinearSolver(problem, tol=1e-5)
-    solver.effort, solver.newton.max_iter = Effort(trial=0.0, most=0.0, epochs=1e9), 2
+    solver.trial, solver.most, solver.epochs, solver.newton.max_iter = 0.0, 0.0, 1e9, 2
     found = solver.solve(step)
     assert found.status == "optimal"
     assert found.n_iter > 2

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_wine, make_blobs
 
 import convex_tsvm as ct
-from convex_tsvm.instance.potts import PottsProbabilities
-from convex_tsvm.instance.probabilities import Probabilities
+from convex_tsvm.instance.probabilities import PottsProbabilities, Probabilities
 
 
 def random_costs(seed):

@@ -10,7 +10,7 @@ import convex_tsvm as ct
 from convex_tsvm.instance import SmoothPrimal
 from convex_tsvm.points import DensePoints, SinglePoints
 from convex_tsvm.solvers import smooth
-from convex_tsvm.solvers.preconditioner import Preconditioner
+from convex_tsvm.solvers.smooth import Preconditioner
 
 
 def primal(seed, kernel="rbf", balance="labeled", n=60):
@@ -49,7 +49,7 @@ def test_the_change_of_variables_is_linear_and_has_its_inverse_and_transpose(ker
 @pytest.mark.parametrize(("kernel", "balance"), CASES)
 def test_the_hessian_of_the_supervised_svm_is_nearly_the_identity(kernel, balance, monkeypatch):
     # With all curved points taken exactly, T turns a Hessian without concave parts into the identity.
-    monkeypatch.setattr("convex_tsvm.solvers.preconditioner.Preconditioner.share", 1.0)
+    monkeypatch.setattr("convex_tsvm.solvers.smooth.Preconditioner.share", 1.0)
     function = primal(0, kernel, balance).at(scale=0.0)
     near, n = Preconditioner(function, np.zeros(function.n_variables)), function.n_variables
     hessian = np.array(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from strategies import random_case
 
 import convex_tsvm as ct
-from convex_tsvm.solvers.dual.repeated import RepeatedPoints
+from convex_tsvm.solvers.dual.step_dual import RepeatedPoints
 
 
 @pytest.fixture

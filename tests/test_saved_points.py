@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 
 import convex_tsvm as ct
-from convex_tsvm.points import SparsePoints, convert_svmlight, open_points, save_points, svmlight
+from convex_tsvm.points import SparsePoints, convert_svmlight, memory_mapped, open_points, save_points
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def written(tmp_path):
 @pytest.mark.parametrize("size", [10, 500, 2**20])
 def test_what_is_converted_is_what_was_there(written, tmp_path, size, monkeypatch):
     X, y, path = written
-    before = svmlight.read_blocks
+    before = memory_mapped.read_blocks
     monkeypatch.setattr(
         "convex_tsvm.points.memory_mapped.read_blocks", lambda *args, **options: before(*args, **options, size=size)
     )

@@ -263,23 +263,23 @@ def test_a_search_does_not_take_one_class_for_everything():
 
 
 def test_fits_to_many_points_are_announced(monkeypatch):
-    from convex_tsvm.estimators import pilot
+    from convex_tsvm.estimators import advice
 
     X, truth = clusters(0.5, n=4200)
     y = np.where(shown(truth, 20, 20) == 0, -1, (truth > 0).astype(int))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         ct.TransductiveSVC().fit(X, y)  # some tenths of a second
-    monkeypatch.setattr(pilot, "PILOT", replace(pilot.PILOT, announced=1e-3))
+    monkeypatch.setattr(advice, "PILOT", replace(advice.PILOT, announced=1e-3))
     with pytest.warns(UserWarning, match=r"going to take about .*kernel_approximation='nystroem'"):
         ct.TransductiveSVC().fit(X, y)
 
 
 def test_labels_that_were_drawn_as_parts_are_do_not_matter(monkeypatch):
     """Whatever permutation chose the labels, parts of the points have labels and unlabelled points."""
-    from convex_tsvm.estimators import pilot
+    from convex_tsvm.estimators import advice
 
-    monkeypatch.setattr(pilot, "PILOT", replace(pilot.PILOT, announced=1e-3))
+    monkeypatch.setattr(advice, "PILOT", replace(advice.PILOT, announced=1e-3))
     X, truth = clusters(0.5, n=4000)
     for seed in (0, [0, 4000]):
         visible = np.zeros(4000, dtype=bool)
@@ -289,18 +289,18 @@ def test_labels_that_were_drawn_as_parts_are_do_not_matter(monkeypatch):
 
 
 def test_times_are_continued_by_their_own_power(monkeypatch):
-    from convex_tsvm.estimators import pilot
+    from convex_tsvm.estimators import advice
 
-    monkeypatch.setattr(pilot, "seconds_a_product", lambda: 5e-11)
+    monkeypatch.setattr(advice, "seconds_a_product", lambda: 5e-11)
     X, truth = clusters(0.5, n=8000)
     problem = ct.Problem(X, shown(truth, 20, 20), kernel=ct.RBF(gamma=0.2))
     sizes = []
-    pilot.expected_seconds(problem, lambda part: sizes.append(part.n))
+    advice.expected_seconds(problem, lambda part: sizes.append(part.n))
     assert all(two <= 2 * one + 2 for one, two in zip(sizes, sizes[1:], strict=False))
-    assert max(sizes) <= pilot.PILOT.most_of_all * 8000 + 2
-    assert pilot._continued([500.0, 1000.0], [0.1, 0.4], 8000) == pytest.approx(0.4 * 64)
-    assert not pilot.may_be_long(problem.part(np.arange(0, 8000, 8)), 10)
-    assert pilot.may_be_long(problem, 10**4)
+    assert max(sizes) <= advice.PILOT.most_of_all * 8000 + 2
+    assert advice._continued([500.0, 1000.0], [0.1, 0.4], 8000) == pytest.approx(0.4 * 64)
+    assert not advice.may_be_long(problem.part(np.arange(0, 8000, 8)), 10)
+    assert advice.may_be_long(problem, 10**4)
 
 
 @settings(max_examples=25, deadline=None)

@@ -11,8 +11,8 @@ import convex_tsvm as ct
 from convex_tsvm.kernels import GramRows
 from convex_tsvm.losses import conjugate_pieces
 from convex_tsvm.solvers.dual import native
+from convex_tsvm.solvers.dual.augmented import newton
 from convex_tsvm.solvers.dual.dual_problem import DualProblem
-from convex_tsvm.solvers.dual.newton import newton
 from convex_tsvm.solvers.dual.strategy import Effort
 
 

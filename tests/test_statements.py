@@ -12,10 +12,9 @@ import pytest
 
 import convex_tsvm as ct
 from convex_tsvm.cli import main
-from convex_tsvm.verification.by_paper import paper_checks
+from convex_tsvm.verification.relaxation import paper_checks
 from convex_tsvm.verification.statements import PAPERS
-from convex_tsvm.verification.statements.course import LESSONS
-from convex_tsvm.verification.statements.notebook import cells, helpers, solution
+from convex_tsvm.verification.statements.course import LESSONS, cells, helpers, solution
 from convex_tsvm.verification.statements.statement import FALSE_AS_PRINTED, HOLDS, Proven
 
 pytestmark = pytest.mark.papers

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from convex_tsvm.verification.report import plain
-from convex_tsvm.verification.statements.notebook import bare, quantities_of
+from convex_tsvm.verification.statements.course import bare, quantities_of
 from convex_tsvm.verification.statements.statement import Outcome, Paper, PaperReport, function_source, source_of
 
 pytestmark = pytest.mark.papers

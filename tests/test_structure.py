@@ -185,16 +185,16 @@ def test_only_the_instance_asks_what_a_balance_means():
 
 def test_frames_from_fit_to_a_compiled_loop(monkeypatch, capsys):
     """At most nine calls inside the package, by a real fit; docs/guide/internals.rst names them."""
-    from convex_tsvm.solvers.dual import in_memory
+    from convex_tsvm.solvers.dual import working_sets
 
-    stacks, loop = [], in_memory.descend_single
+    stacks, loop = [], working_sets.descend_single
 
     def watched(*arguments):
         frames = [(Path(f.filename), f.name) for f in traceback.extract_stack()[:-1]]
         stacks.append([(p.relative_to(ROOT).as_posix(), name) for p, name in frames if p.is_relative_to(ROOT)])
         return loop(*arguments)
 
-    monkeypatch.setattr(in_memory, "descend_single", watched)
+    monkeypatch.setattr(working_sets, "descend_single", watched)
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(200, 2)) + np.resize([1, -1], 200)[:, None], np.full(200, -1)
     y[:20] = np.resize([0, 1], 20)

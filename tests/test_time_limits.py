@@ -11,8 +11,8 @@ from test_interruption import moons
 
 import convex_tsvm as ct
 from convex_tsvm import deadline
+from convex_tsvm.methods.cccp import supervised_svms
 from convex_tsvm.methods.run import Run
-from convex_tsvm.methods.supervised import supervised_svms
 
 #: Seconds that a clock is moved on by.
 LONG = 1000.0

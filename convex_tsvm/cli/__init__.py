@@ -15,9 +15,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit status: 0 solved, 1 not solved, 2 bad input."""
     from ..progress import told
     from ..validation import InfeasibleError
-    from .files import check_outputs, print_json
     from .parser import BadUsage, read_request
     from .requests import Request
+    from .table import check_outputs, print_json
 
     request = Request()
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import asdict, replace
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,18 +15,38 @@ from ..data import Data, SeveralClasses, load_classes, load_new, same_class
 from ..deadline import time_left, until
 from ..decision import chosen_classes
 from ..files import as_text
-from ..formulations import Formulation, tsvm
+from ..formulations import Formulation, build, tsvm
 from ..persistence import load_model
 from ..problem import Problem
 from ..progress import status_line
 from ..solution import Solution
 from ..table import FORMULATIONS
-from .files import print_json, say, write_class_labels, write_labels, write_plot
-from .requests import Bound, Predict, Solve, Verify
-from .solving import formulated, given, given_problem, limited, save, solved, with_shares
-from .table import SOLVED_STATUSES, figures_of, print_table, result_of, stopped
-from .tasks import Task, read_task
-from .unused import refuse_all_but, refuse_of_other_files, refuse_unused
+from .options import Task, option, read_assignment, read_task
+from .requests import Bound, Predict, Reporting, Solve, Verify
+from .solving import (
+    formulated,
+    given,
+    given_problem,
+    limited,
+    refuse_all_but,
+    refuse_of_other_files,
+    refuse_unused,
+    save,
+    solved,
+    with_shares,
+)
+from .table import (
+    SOLVED_STATUSES,
+    figures_of,
+    print_json,
+    print_table,
+    result_of,
+    say,
+    stopped,
+    write_class_labels,
+    write_labels,
+    write_plot,
+)
 
 if TYPE_CHECKING:
     from ..exact.incumbent import BestLabels
@@ -219,7 +239,7 @@ def _verify_lesson(request: Verify, number: int) -> int:
 
 def _write_sheets(request: Verify, cells: Callable[[bool], list[dict[str, Any]]]) -> int:
     """Write the notebooks that are asked for: with the right-hand sides, and without."""
-    from ..verification.cells import write_notebook
+    from ..verification.report import write_notebook
 
     for is_exercise, path in ((False, request.derivation), (True, request.exercise)):
         if path:
@@ -356,3 +376,53 @@ def solve_classes(request: Solve, task: Task) -> int:
     if request.save:
         save(request.save, data, task, solutions)
     return 0 if not unsolved else 1
+
+
+def _kinds() -> tuple[str, ...]:
+    """What can be derived."""
+    from ..verification.derive import KINDS
+
+    return KINDS
+
+
+@dataclass(frozen=True, kw_only=True)
+class Derive(Reporting):
+    """Derive the dual of a formulation, or its problem, CCCP, balance, relaxation or bound, in proven steps."""
+
+    takes = "FORMULATION"
+    example = "convex-tsvm derive tsvm --of dual --formulation-option s=-0.3 --exercise sheet.ipynb"
+
+    formulation: str = option("its name", ..., part="model", choices=lambda: tuple(FORMULATIONS))
+    of: str = option("what is derived", "dual", part="model", choices=_kinds)
+    formulation_option: Sequence[tuple[str, Any]] = option(
+        "NAME=VALUE  an option of the formulation, such as loss=squared_hinge or fit_intercept=false", (), part="model",
+        type=read_assignment, action="append",
+    )  # fmt: skip
+    latex: str | None = option("FILE  write it as LaTeX", part="written")
+    html: str | None = option("FILE  write it as HTML, with formulas for MathJax", part="written")
+    notebook: str | None = option("FILE  write it as a notebook (.ipynb), a step a cell", part="written")
+    exercise: str | None = option("FILE  the same with the lines left out, to be filled in and graded", part="written")
+
+
+def derive(request: Derive) -> int:
+    """Print a derivation, and prove it."""
+    from ..verification import derive as derived
+    from ..verification.report import write_notebook
+
+    options = dict(request.formulation_option)
+    # Costs and points have no influence on a derivation, which is for all of them.
+    problem = Problem([[-1.0], [-0.5], [0.5], [1.0]], [-1, 0, 0, 1], C=1.0)
+    made = derived(build(request.formulation, problem, **options).formulation, request.of)
+    report = made.prove()
+    lines = [str(made.first), *(str(one.after) for one in made)]
+    figures = {"title": made.title, "proven": report.proven, "lines": lines, "how": [step.how for step in report.steps]}
+    say(request, f"{made}\n\n{report}", figures)
+    for path, text in ((request.latex, made.latex), (request.html, made.html)):
+        if path is not None:
+            Path(path).write_text(text() + "\n", encoding="utf-8")
+    given = "".join(f", {name}={value!r}" for name, value in options.items())
+    code = f"ct.build({request.formulation!r}, ct.Problem([[-1.0], [-0.5], [0.5], [1.0]], [-1, 0, 0, 1], C=1.0){given})"
+    for path, exercise in ((request.notebook, False), (request.exercise, True)):
+        if path is not None:
+            write_notebook(made.cells(f"ct.derive({code}.formulation, {request.of!r})", exercise=exercise), path)
+    return 0 if report.passed else 1

@@ -15,17 +15,25 @@ from numpy.typing import NDArray
 from .. import plot
 from ..data import Data
 from ..instance import Instance
-from ..methods.supervised import supervised_svms
+from ..methods.cccp import supervised_svms
 from ..notice import warn
 from ..problem import Problem
 from ..solution import Solution
 from ..table import METHODS
-from .files import print_json, write_plot
+from .options import Task, read_task
 from .requests import Compare
-from .solving import formulated, given, limited, solved
-from .table import SOLVED_STATUSES, compilation, failure_of, figures_of, print_table, result_of, stopped
-from .tasks import Task, read_task
-from .unused import refuse_unused
+from .solving import formulated, given, limited, refuse_unused, solved
+from .table import (
+    SOLVED_STATUSES,
+    compilation,
+    failure_of,
+    figures_of,
+    print_json,
+    print_table,
+    result_of,
+    stopped,
+    write_plot,
+)
 
 
 def compare(request: Compare) -> int:

@@ -16,10 +16,9 @@ from ..persistence import save_model
 from ..points import convert_svmlight, open_points, read_svmlight
 from ..progress import share_line, status_line
 from ..text import is_number, read_text
-from .files import say, write_labels
 from .requests import Convert, Linear
 from .solving import limited
-from .table import stopped
+from .table import say, stopped, write_labels
 
 
 def linear(request: Linear) -> int:

@@ -7,8 +7,8 @@ import shutil
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from . import commands, comparison, derivations, linear
-from .derivations import Derive
+from . import commands, comparison, linear
+from .commands import Derive
 from .options import arguments_of
 from .requests import Bound, Compare, Convert, Linear, Predict, Request, Solve, Verify
 
@@ -95,7 +95,7 @@ def build_parser() -> argparse.ArgumentParser:
         (Convert, linear.convert),
         (Bound, commands.bound),
         (Verify, commands.verify),
-        (Derive, derivations.derive),
+        (Derive, commands.derive),
         (Predict, commands.predict),
     )
     for request, run in runs:

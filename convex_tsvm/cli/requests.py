@@ -16,6 +16,7 @@ from ..formulations import FINITE_LOSSES, LOSSES
 from ..table import DESCENTS, FORMULATIONS, METHODS, SOLVERS
 from .options import (
     For,
+    formulation_names,
     formulations,
     kernels,
     list_of,
@@ -25,8 +26,9 @@ from .options import (
     option,
     read_assignment,
     read_balance,
+    read_task,
+    task_names,
 )
-from .tasks import formulation_names, read_task, task_names
 
 _data, _model, _search, _letters, _paper, _solver, _told = (
     partial(option, part=part) for part in ("data", "model", "search", "letters", "paper", "solver", "told")

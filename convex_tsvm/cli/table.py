@@ -1,19 +1,25 @@
-"""Figures of a result, and results as a table."""
+"""Figures of a result, results as a table, and files that commands write."""
 
 from __future__ import annotations
 
+import csv
 import itertools
+import json
 import math
+import os
 import shutil
 import sys
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from .. import plot
 from ..data import Data
 from ..problem import Problem
 from ..solution import Solution
-from .tasks import Task
+from ..validation import new_file
+from .options import Task
+from .requests import Request
 
 SOLVED_STATUSES = ("converged", "optimal")
 
@@ -26,9 +32,9 @@ def stopped(results: list[dict[str, Any]]) -> list[str]:
 
 def compilation() -> list[str]:
     """A line about the loops that were compiled, which a second run does not do; none if none were."""
-    from ..points.compilation import compilation_seconds  # imports numba, which tables alone do not need
+    from ..points.compilation import tell_of_compilation  # imports numba, which tables alone do not need
 
-    seconds = compilation_seconds()
+    seconds = tell_of_compilation().seconds
     return [f"{seconds:.1f} s more went into compiling loops, once on this machine"] if seconds >= 0.05 else []
 
 
@@ -79,16 +85,16 @@ def failure_of(error: BaseException, problem: Problem, task: Task, solver: str, 
 
 def print_table(results: list[dict[str, Any]], below: Sequence[str] = ()) -> None:
     """Results as a table on standard output, and lines below it: with rules and colours on a terminal only."""
-    _print_table(results)
+    headings, rows = cells_of(results)
+    if sys.stdout.isatty():
+        _draw_table(headings, rows, results)
+    else:
+        print(text_of(headings, rows))
     for line in below:
         print(line)
 
 
-def _print_table(results: list[dict[str, Any]]) -> None:
-    headings, rows = cells_of(results)
-    if not sys.stdout.isatty():
-        print(text_of(headings, rows))
-        return
+def _draw_table(headings: list[str], rows: list[list[str]], results: list[dict[str, Any]]) -> None:
     from rich.console import Console
 
     # A dumb terminal has a width, too, which rich does not ask for.
@@ -184,3 +190,67 @@ def _columns(results: list[dict[str, Any]]) -> list[tuple[str, str, str]]:
         ("status", "status", "{}"),
     ]
     return [column for column in known if any(column[1] in result for result in results)]
+
+
+def print_json(found: Any) -> None:
+    """Print plain values as one line of JSON, which has no infinite numbers: they are null there."""
+    print(json.dumps(json.loads(json.dumps(found), parse_constant=lambda name: None)))
+
+
+def say(request: Request, text: object, figures: Any) -> None:
+    """Print what there is to say, or the figures as JSON if that is asked for."""
+    if request.json:
+        print_json(figures)
+    else:
+        print(text)
+
+
+def check_outputs(request: Request) -> None:
+    """Complain about what cannot be written before the work is done, and what is read or written by another name."""
+    given = {name: path for name, path in vars(request).items() if path is not None}
+    others: list[tuple[str, Any]] = [
+        (name, given[name]) for name in ("data", "of_data", "source", "model", "labels") if name in given
+    ]
+    written = "save labels_out certificate checkpoint plot html trim derivation exercise target"
+    for name in (name for name in written.split() if name in given):
+        path = given[name]
+        if path == "-":
+            raise ValueError(f"{name}='-' must be the name of a file")
+        for other, place in [] if os.path.realpath(path).startswith("/dev/") else others:
+            if _is_same(path, place) or (os.path.isdir(place) and _is_same(os.path.dirname(path) or ".", place)):
+                where = "the same file as" if _is_same(path, place) else "in the folder"
+                raise ValueError(f"{name}={path!r} is {where} {'DATA' if other == 'data' else other}")
+        if name != "target":
+            new_file(name, path)
+        if name == "plot":
+            plot.check_picture(path)
+        others.append((name, path))
+
+
+def _is_same(path: str, other: str) -> bool:
+    """Whether two names are of one file: by links, or, of files that are not there yet, but for capitals."""
+    if os.path.exists(path) and os.path.exists(other):
+        return os.path.samefile(path, other)
+    return os.path.realpath(path).casefold() == os.path.realpath(other).casefold()
+
+
+def write_plot(draw: Callable[[], Any], path: str | None, quiet: bool) -> None:
+    """Draw a picture into a file, if one was asked for, and say so."""
+    if path is not None:
+        plot.save(draw(), path)
+        if not quiet:
+            print(f"picture: {path}")
+
+
+def write_labels(path: str, labels: Any, scores: Any, classes: Sequence[str]) -> None:
+    """Index, label and output of every point, as CSV, with the data's own names for -1 and +1."""
+    # Signs keep theirs: a file of labels -1 and 1 says +1 as it always has.
+    names = ("-1", "+1") if tuple(classes) == ("-1", "1") else tuple(classes)
+    write_class_labels(path, [names[int(label > 0)] for label in labels], scores)
+
+
+def write_class_labels(path: str, labels: Any, scores: Any) -> None:
+    """The same for names of classes, shape (n,), and the output of each point's own class."""
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        rows = zip(range(len(labels)), labels, map(float, scores), strict=True)
+        csv.writer(file).writerows([("index", "label", "output"), *rows])

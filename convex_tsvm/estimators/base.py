@@ -1,4 +1,4 @@
-"""What all classifiers share: labels, one-vs-rest, decision functions of new points."""
+"""What all classifiers share: labels, one-vs-rest, decision functions of new points, probabilities."""
 
 from __future__ import annotations
 
@@ -11,25 +11,27 @@ from typing import Any, Self
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.metaestimators import available_if
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.model_selection import StratifiedKFold
+from sklearn.utils.metaestimators import _safe_split, available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..deadline import Carried, share_of_time, within
+from ..decision import chosen_classes
 from ..formulations import Formulation, svm
 from ..kernels import Kernel, Linear, make_kernel
 from ..methods.shares import infer_class_shares
 from ..notice import warn
 from ..persistence import FittedModel
+from ..points import LinearPoints
 from ..problem import Problem
 from ..progress import status_line
 from ..solution import Solution
-from ..validation import canonical, is_sparse
-from .advice import advise, check_links, warn_of_unused_share
-from .calibration import calibrated, n_calibrations
+from ..validation import canonical, is_sparse, one_of
+from .advice import Cost, advise, check_links, warn_of_cost, warn_of_unused_share
 from .labels import Labels, ScoresLabeled
 from .parameters import estimator, fixed
-from .pilot import Cost, warn_of_cost
 
 
 class Decides:
@@ -137,7 +139,12 @@ class Transduction(Decides, ScoresLabeled, ClassifierMixin, BaseEstimator):
                 formulation = svm(formulation.labeled, fit_intercept=formulation.fit_intercept)
             with share_of_time(n_fits):
                 parts = self._parts(first, labels, formulation)
-                solutions = self._solve(formulation, parts[0]) if len(parts) == 1 else self._aside(formulation, parts)
+                if len(parts) == 1:
+                    solutions = self._solve(formulation, parts[0])
+                else:  # at the same time
+                    solve = delayed(Carried(self._solve))
+                    solved = Parallel(n_jobs=len(parts))(solve(formulation, part) for part in parts)
+                    solutions = [solution for part in solved for solution in part]
             self._finish(labels, solutions)
             self._calibrate(given, y, labels)
         advise(labels, self.solutions_, self._asked_balance())
@@ -166,12 +173,6 @@ class Transduction(Decides, ScoresLabeled, ClassifierMixin, BaseEstimator):
             problems = [problem.replace(balance=None, balance_sample=None) for problem in problems]
         shares = np.array_split(np.arange(len(positives)), min(effective_n_jobs(self.n_jobs), len(positives)))
         return [{str(labels.classes[positives[k]]): problems[k] for k in share} for share in shares]
-
-    def _aside(self, formulation: Formulation, parts: list[dict[str, Problem]]) -> list[Solution]:
-        """Solutions of several parts, in their order; the parts are learned at the same time."""
-        solve = Carried(self._solve)
-        solved = Parallel(n_jobs=len(parts))(delayed(solve)(formulation, part) for part in parts)
-        return [solution for part in solved for solution in part]
 
     def _calibrate(self, X: Any, y: ArrayLike, labels: Labels) -> None:
         """Fit the calibration that turns outputs into probabilities, if ``probability`` asks for it."""
@@ -337,3 +338,68 @@ def _weighted_scale(X: Any, weights: NDArray[np.float64]) -> float | str:
     else:
         variance = float((weights @ (X - mean) ** 2).sum()) / total
     return 1 / (X.shape[1] * variance) if variance > 0 else "scale"
+
+
+def n_folds(labels: NDArray[Any], cv: int = 5) -> int:
+    """The number of folds of the known ``labels``, shape (n_labeled,): ``cv``, or fewer if a class has fewer labels."""
+    classes, counts = np.unique(labels, return_counts=True)
+    if len(classes) < 2:
+        raise ValueError(f"y has one class only, {classes[0]!r}; the number of classes has to be at least 2")
+    if counts.min() < 2:
+        raise ValueError(
+            f"class {classes[counts.argmin()]} has a single label; calibration leaves labels out, and takes at "
+            "least 2 of every class"
+        )
+    return min(int(cv), int(counts.min()))
+
+
+def n_calibrations(probability: Any, X: Any, labels: Labels) -> int:
+    """How many fits probabilities take besides the fit to all points; a ValueError if they cannot be had."""
+    if probability in (False, None):
+        return 0
+    one_of("probability", probability, ("calibrated",))
+    if isinstance(X, LinearPoints) or hasattr(X, "dask"):
+        raise ValueError(
+            "probability='calibrated' takes points in memory, an array, a sparse matrix or a DataFrame, to leave some "
+            f"of them out; X is {type(X).__name__}"
+        )
+    return n_folds(labels.classes[labels.index[~labels.unlabeled]])
+
+
+def calibrated(estimator: Any, X: Any, y: Any, labels: Labels) -> CalibratedClassifierCV:
+    """The calibration (Platt 1999) of a fitted estimator's outputs, shape (n, 1) for two classes, else (n, n_classes).
+
+    It is fitted to outputs of clones that had a fold of the labels left out; ``y`` is as the user gave it.
+    """
+    known = np.flatnonzero(~labels.unlabeled)
+    truth = labels.classes[labels.index[known]]
+    folds = StratifiedKFold(n_folds(truth))
+    like = clone(estimator).set_params(probability=False)
+    outputs = np.empty((len(known), len(labels.positives)))
+    for k, (_, test) in enumerate(folds.split(known, truth)):
+        members = np.setdiff1d(np.arange(len(labels.index)), known[test])
+        points, own = _safe_split(like, X, y, members)
+        weights = {} if labels.weights is None else {"sample_weight": labels.weights[members]}
+        with share_of_time(folds.n_splits - k):
+            fitted = clone(like).fit(points, own, **weights)
+        left_out, _ = _safe_split(like, X, y, known[test], members)
+        outputs[test] = fitted.decision_function(left_out).reshape(len(test), -1)
+    calibration = CalibratedClassifierCV(AsTheyAre(), cv=folds.n_splits, ensemble=False)
+    return calibration.fit(outputs, truth, sample_weight=None if labels.weights is None else labels.weights[known])
+
+
+class AsTheyAre(ClassifierMixin, BaseEstimator):
+    """A classifier whose points are outputs, shape (n, 1 or n_classes), which it returns as its decision function."""
+
+    __metadata_request__fit = {"sample_weight": True}
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AsTheyAre:
+        # Nothing is learned, and weights change nothing; scikit-learn warns of classifiers that take none.
+        self.classes_ = np.unique(y)
+        return self
+
+    def decision_function(self, X: Any) -> Any:
+        return X.ravel() if X.shape[1] == 1 else X
+
+    def predict(self, X: Any) -> Any:
+        return self.classes_[chosen_classes(X)]

@@ -19,10 +19,10 @@ from ..methods.settings import Settings
 from ..problem import Problem
 from ..solution import Iteration, Solution
 from ..validation import one_of
+from .advice import announce, expected_seconds, may_be_long
 from .base import Transduction
 from .labels import Labels
 from .parameters import estimator, fixed
-from .pilot import announce, expected_seconds, may_be_long
 
 
 @estimator

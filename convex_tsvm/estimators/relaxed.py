@@ -1,22 +1,30 @@
-"""Classifiers that find labels by a relaxation, and train an SVM on them (De Bie and Cristianini 2004)."""
+"""Classifiers that find labels, by a relaxation, exactly or safely, and train an SVM on them."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from functools import partial
 from typing import Any, ClassVar
 
-from ..formulations import Formulation
+import numpy as np
+from numpy.typing import NDArray
+
+from ..exact import ExactSolution, exact_search
+from ..formulations import LOSSES, Formulation
 from ..methods import cccp_path
+from ..methods.cccp import supervised_svms
+from ..methods.safe import SafeSolution, safe_transduction
 from ..methods.sdp import sdp_transduction
 from ..methods.spectral import spectral_transduction
 from ..methods.subspace import subspace_transduction
 from ..problem import Problem
 from ..solution import Solution
 from ..validation import one_of
+from .advice import Cost
 from .base import KernelExpansion, Transduction
+from .labels import Labels
 from .parameters import estimator, stated, taken
-from .pilot import Cost
 
 
 @estimator
@@ -172,3 +180,211 @@ class SpectralTransduction(LabellingTransduction):
     constrained: bool = True
     outliers: float = 0.0
     random_state: int = 0
+
+
+@estimator
+class ExactTransductiveSVC(LabellingTransduction):
+    """Transductive SVM whose labels are optimal, by branch and bound (Chapelle et al. 2008, §3.1).
+
+    For some hundred points, and as long as it takes; limits on time or nodes and Ctrl-C leave the best labels found and
+    a bound that holds.
+
+    Time grows exponentially in the worst case.  What counts is how much the classes overlap, not the number of points:
+    two moons of 200 points take seconds, and as many points of heart disease more than ten minutes.
+
+    ``balance=("exact", r)`` is the constraint on labels itself (eq. 3).
+
+    Parameters
+    ----------
+    loss : {"squared_hinge", "hinge", "hard_margin", "ramp", "flat", "exp"} or Formulation
+        The last three and other formulations are searched over intervals of outputs
+        (:func:`~convex_tsvm.exact_search`), for some forty to eighty points.
+    balance_of : {"outputs", "targets"}
+        What a mean is fixed of: f, or v = f + y ξ, the outputs with their slacks (Bai and Yan 2016; squared hinge,
+        ``fit_intercept=False``).
+    bounds : str
+        The strongest bound of a node, as in :class:`~convex_tsvm.exact.BranchAndBound`.
+    branch_on : {"auto", "weights", "points"}
+        What nodes are about; "weights" is for the linear kernel and few features.
+    strategy : str
+        Which node is next.
+    branching : str
+        Which point is branched on.
+    gap : float >= 0
+        The relative gap at which the search ends.
+    max_nodes : int
+        The number of nodes after which it ends.
+    solver : str
+        What solves semidefinite relaxations, as in :class:`~convex_tsvm.exact.BranchAndBound`.
+    checkpoint : path
+        The file that the search is saved to while it runs, and goes on from; for two classes.
+    certificate : path
+        The file that what proves the bound is written to; for two classes.
+    slack : float >= 0 or None
+        With a number, ``proven_`` says which labels are the same in every labelling whose objective is within this
+        share of the best (:meth:`~convex_tsvm.exact.ExactSolution.proven`); for two classes, and one more search.
+    n_jobs : int
+        Classes learned at the same time (joblib); for two classes, so many dives into the tree.
+
+    Attributes
+    ----------
+    status_ : {"converged", "inaccurate", "node_limit", "time_limit", "interrupted"}
+        "converged": the gap asked for is proven.
+    objective_ : float
+        Of the best labels found.
+    lower_bound_, gap_ : float or None
+        No labels have an objective below it, and the relative gap; for two classes.
+    n_iter_ : int
+        Nodes.
+    history_ : list of Progress
+    proven_ : bool array, shape (n,)
+        Whether a point's class in ``transduction_`` is proven, or given; with ``slack``.
+
+    Examples
+    --------
+    >>> clf = ct.ExactTransductiveSVC(kernel="linear").fit(X, [0, -1, -1, -1, -1, 1])
+    >>> clf.transduction_, bool(clf.gap_ <= 1e-6)
+    (array([0, 0, 0, 1, 1, 1]), True)
+    """
+
+    loss: str | Formulation = "squared_hinge"
+    s: float = -0.3
+    balance: Any = "auto"
+    balance_of: str = "outputs"
+    fit_intercept: bool = True
+    bounds: str = "auto"
+    branch_on: str = "auto"
+    strategy: str = "auto"
+    branching: str = "auto"
+    gap: float = 1e-6
+    max_nodes: int | None = None
+    time_limit: float | None = None
+    solver: str = "auto"
+    slack: float | None = None
+    checkpoint: str | os.PathLike[str] | None = None
+    certificate: str | os.PathLike[str] | None = None
+
+    def _formulation(self, problem: Problem) -> Formulation:
+        if not isinstance(self.loss, Formulation):
+            one_of("loss", self.loss, LOSSES)
+        formulation = stated(self.loss, problem, s=self.s, fit_intercept=self.fit_intercept)
+        one_of("balance_of", self.balance_of, ("outputs", "targets"))
+        return formulation.balancing_targets() if self.balance_of == "targets" else formulation
+
+    def _solve(self, formulation: Formulation, problems: dict[str, Problem]) -> list[Solution]:
+        if len(problems) > 1 and (self.checkpoint is not None or self.certificate is not None):
+            raise ValueError(f"checkpoint and certificate are for two classes; there are {len(problems)} to learn")
+        return super()._solve(formulation, problems)
+
+    def _label(self, formulation: Formulation, name: str, problem: Problem) -> ExactSolution:
+        names = ("bounds", "branch_on", "strategy", "branching", "gap", "max_nodes", "time_limit", "solver", "n_jobs")
+        files = {"checkpoint": self.checkpoint, "certificate": self.certificate}
+        with self._status(lambda: f"class {name}") as progress:
+            tell = None if progress is None else lambda reached: progress.tell(str(reached))
+            own = {name: getattr(self, name) for name in names}
+            return exact_search(formulation, problem, **own, **files, callback=tell)
+
+    def _store(self, labels: Labels, solutions: list[Solution]) -> None:
+        super()._store(labels, solutions)
+        if len(labels.classes) == 2 and isinstance(solutions[0], ExactSolution):
+            self.history_: Any = list(solutions[0].progress)
+            if self.slack is not None:
+                proven = solutions[0].proven(self.slack, time_limit=self.time_limit, n_jobs=self.n_jobs)
+                self.proven_ = proven.labels != 0
+
+
+@estimator
+class SafeTransductiveSVC(LabellingTransduction):
+    """Safe semi-supervised SVM (S4VM; Li and Zhou 2015): unlabelled points are used where that does not hurt.
+
+    Of several different low-density separators none is known to be right.  The labels are those that improve most on
+    the supervised SVM in the worst case, if one of the separators is the true one; they are the SVM's own where nothing
+    is sure, and where labels that are left out speak against those found.  More than two classes are learned
+    one-vs-rest: a point is of the class that takes it, and where none does, or several, the supervised SVMs decide.
+
+    Time grows like that of ``n_starts`` fits of :class:`~convex_tsvm.TransductiveSVC`, which share kernel values.
+    ``C`` and ``C_unlabeled`` are smaller by default than there: what larger ones gain on average is not worth what they
+    lose on some data.
+
+    Parameters
+    ----------
+    loss : {"hinge", "squared_hinge"}
+        Loss of all points.
+    n_separators : int >= 1
+        Separators, of which any may be the true one.
+    n_starts : int >= 1
+        Descents from different starts, among which separators are chosen.
+    penalty : float >= 0
+        λ: what a label of the SVM that is spoilt costs, in labels that are corrected.
+    folds : int >= 2, or 0
+        Parts of the labelled points that are left out to see whether the labels found are as good as the supervised
+        SVM's; 0 leaves none out, and takes half the time.
+
+    Attributes
+    ----------
+    worst_improvement_ : float or list of float
+        By how many labels, those that are spoilt counted λ times, the result is better than the supervised SVM, if one
+        of the separators has the true labels: a bound under that assumption, which nothing proves.  One per
+        classifier if there are several.
+    left_out_errors_ : (int, int), None, or list of such
+        Errors at labels that were left out, of the labels found and of the supervised SVM's.
+    given_up_ : bool or list of bool
+        Whether the labels are the supervised SVM's since the former errors are more than chance explains.
+    lower_bound_, gap_ : None
+        Labels that are safe are not those with the least objective.
+
+    Examples
+    --------
+    >>> ct.SafeTransductiveSVC(kernel="linear").fit(X, [0, -1, -1, -1, -1, 1]).transduction_
+    array([0, 0, 0, 1, 1, 1])
+    """
+
+    C: float = 1.0
+    C_unlabeled: float | str = "balanced"
+    balance: Any = "auto"
+    class_weight: Any = None
+    fit_intercept: bool = True
+    n_separators: int = 10
+    n_starts: int = 30
+    penalty: float = 3.0
+    folds: int = 5
+    random_state: int = 0
+    time_limit: float | None = None
+
+    def _with_shares(self, first: Problem, labels: Labels) -> Labels:
+        labels = super()._with_shares(first, labels)
+        self._range = {}
+        for k in labels.positives:
+            if labels.inferred is None:
+                break
+            # Separators may have other shares than the inferred ones, by so many standard deviations and some more.
+            share, room = labels.inferred.shares[k], 2.0 * labels.inferred.errors[k] + 0.1
+            self._range[str(labels.classes[k])] = (share - room, share + room)
+        return labels
+
+    def _label(self, formulation: Formulation, name: str, problem: Problem) -> SafeSolution:
+        with self._status(lambda: f"class {name}") as progress:
+            tell = None if progress is None else lambda k: progress.tell(f"{k} of {self.n_starts} starts")
+            shares = self._range.get(name, (0.0, 1.0))
+            own = taken(self, safe_transduction)
+            return safe_transduction(formulation, problem, **own, share_range=shares, callback=tell)
+
+    def _store(self, labels: Labels, solutions: list[Solution]) -> None:
+        super()._store(labels, solutions)
+        if len(self.classes_) > 2 and labels.unlabeled.any():
+            self.transduction_ = np.where(labels.unlabeled, self.classes_[_agreed(solutions)], self.transduction_)
+        for name in ("worst_improvement", "left_out_errors", "given_up"):
+            found = [getattr(one, name) for one in self.solutions_ if isinstance(one, SafeSolution)]
+            setattr(self, f"{name}_", found[0] if len(found) == 1 else found)
+
+
+def _agreed(solutions: list[Solution]) -> NDArray[np.intp]:
+    """The class of every point, shape (n,), as a place in the solutions.
+
+    It is the one of largest supervised output among those whose solution labels the point +1, or of all if none does.
+    """
+    taken = np.column_stack([solution.labels > 0 for solution in solutions])
+    alone = supervised_svms(solutions[0].formulation, [solution.problem for solution in solutions])
+    outputs = np.column_stack([one.scores for one in alone])
+    open_to = taken | ~taken.any(axis=1, keepdims=True)
+    return np.asarray(np.where(open_to, outputs, -np.inf).argmax(axis=1))

@@ -1,50 +1,35 @@
 """What is minimized: one file per formulation of the papers."""
 
-from .additions import Addition, addition
-from .by_name import Stated, build, on_neighbor_graph
-from .compact_margin import compact_margin, compactness_cost, compactness_weights, relative_margin
-from .constraints import OutputConstraint, cannot_link, mean_output, must_link, output_constraint
-from .formulation import Formulation
-from .groups import PointGroup
-from .multiple_kernels import MultipleKernels
-from .regularizers import ElasticNet, GroupLasso, NonnegativeNorm, OneNorm, Regularizer, SquaredNorm
-from .s4vm import SafeLabels
-from .svm import svm
-from .tsvm import FINITE_LOSSES, LOSSES, cccp_tsvm, cs3vm, hard_margin_s3vm, s3vm, tsvm
-from .universum import universum_tsvm
-
-__all__ = [
-    "FINITE_LOSSES",
-    "LOSSES",
-    "Addition",
-    "ElasticNet",
-    "Formulation",
-    "GroupLasso",
-    "MultipleKernels",
-    "NonnegativeNorm",
-    "OneNorm",
-    "OutputConstraint",
-    "PointGroup",
-    "Regularizer",
-    "SafeLabels",
-    "SquaredNorm",
-    "Stated",
-    "addition",
-    "build",
-    "cannot_link",
-    "cccp_tsvm",
-    "compact_margin",
-    "compactness_cost",
-    "compactness_weights",
-    "cs3vm",
-    "hard_margin_s3vm",
-    "mean_output",
-    "must_link",
-    "on_neighbor_graph",
-    "output_constraint",
-    "relative_margin",
-    "s3vm",
-    "svm",
-    "tsvm",
-    "universum_tsvm",
-]
+from .by_name import Stated as Stated
+from .by_name import build as build
+from .by_name import on_neighbor_graph as on_neighbor_graph
+from .constraints import OutputConstraint as OutputConstraint
+from .constraints import cannot_link as cannot_link
+from .constraints import mean_output as mean_output
+from .constraints import must_link as must_link
+from .constraints import output_constraint as output_constraint
+from .formulation import Formulation as Formulation
+from .groups import Addition as Addition
+from .groups import PointGroup as PointGroup
+from .groups import addition as addition
+from .multiple_kernels import MultipleKernels as MultipleKernels
+from .regularizers import ElasticNet as ElasticNet
+from .regularizers import GroupLasso as GroupLasso
+from .regularizers import NonnegativeNorm as NonnegativeNorm
+from .regularizers import OneNorm as OneNorm
+from .regularizers import Regularizer as Regularizer
+from .regularizers import SquaredNorm as SquaredNorm
+from .s4vm import SafeLabels as SafeLabels
+from .tsvm import FINITE_LOSSES as FINITE_LOSSES
+from .tsvm import LOSSES as LOSSES
+from .tsvm import cccp_tsvm as cccp_tsvm
+from .tsvm import compact_margin as compact_margin
+from .tsvm import compactness_cost as compactness_cost
+from .tsvm import compactness_weights as compactness_weights
+from .tsvm import cs3vm as cs3vm
+from .tsvm import hard_margin_s3vm as hard_margin_s3vm
+from .tsvm import relative_margin as relative_margin
+from .tsvm import s3vm as s3vm
+from .tsvm import svm as svm
+from .tsvm import tsvm as tsvm
+from .tsvm import universum_tsvm as universum_tsvm

@@ -15,10 +15,8 @@ from ..kernels import laplacian_kernel
 from ..problem import Problem
 from ..table import FORMULATIONS
 from ..validation import finite, one_of
-from .compact_margin import compact_margin, compactness_cost, compactness_weights, relative_margin
 from .formulation import Formulation
-from .svm import svm
-from .tsvm import cs3vm, tsvm
+from .tsvm import compact_margin, compactness_cost, compactness_weights, cs3vm, relative_margin, svm, tsvm
 
 
 class Stated(NamedTuple):

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..problem import Array, Problem
 from ..validation import finite, one_of
-from .row_numbers import AS_THEY_ARE, RowNumbers
+from .groups import AS_THEY_ARE, RowNumbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,11 +217,6 @@ def mean_output(
         The points.
     X : array or sparse matrix, optional
         The points that ``weights`` are of, as in :func:`output_constraint`.
-
-    Raises
-    ------
-    ValueError
-        If an argument is not as stated.
 
     Examples
     --------

@@ -11,12 +11,10 @@ from numpy.typing import NDArray
 
 from ..losses import PLQ, BetterLabel, ConcavePart, Convex, Loss, SplitLoss, zero
 from ..problem import Array, Problem
-from .additions import Addition
 from .constraints import OutputConstraint
-from .groups import PointGroup, check_groups
+from .groups import Addition, PointGroup, check_groups
 from .regularizers import SQUARED_NORM, Regularizer, as_regularizer
-from .showing import as_latex, as_text
-from .terms import envelope, label_loss, value
+from .terms import as_latex, as_text, envelope, label_loss, value
 
 if TYPE_CHECKING:
     import cvxpy as cp

@@ -192,9 +192,7 @@ class SquaredNorm(_Weighted):
         return 0.5 * cvxpy.sum_squares(cvxpy.multiply(1 / np.sqrt(self._factors(v)), v)), []
 
     def latex(self) -> str:
-        if self.is_squared_norm:
-            return r"\tfrac12 \lVert w \rVert^2"
-        return r"\tfrac12 \sum_j \lambda_j w_j^2"
+        return r"\tfrac12 \lVert w \rVert^2" if self.is_squared_norm else r"\tfrac12 \sum_j \lambda_j w_j^2"
 
     def __str__(self) -> str:
         return "½ ‖w‖²" if self.is_squared_norm else "½ Σ λ_j w_j²"

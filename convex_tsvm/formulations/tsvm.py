@@ -1,21 +1,33 @@
-"""Transductive SVMs: a loss that keeps unlabelled points away from the boundary, non-convex by nature."""
+"""SVMs, transductive SVMs, with a universum, and machines that keep outputs compact (dai2010)."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import numpy as np
 
 from ..losses import (
     HARD_MARGIN,
     Loss,
     better_label,
+    epsilon_insensitive,
     exponential,
     flat_newton,
     hinge,
     huber_hinge,
+    relaxed_compact_hinge,
+    relaxed_compact_symmetric_hinge,
     squared_hinge,
     symmetric_hinge,
     symmetric_ramp,
     symmetric_squared_hinge,
+    tube,
 )
+from ..problem import Problem
+from ..validation import finite
 from .formulation import Formulation
+from .groups import PointGroup
 from .regularizers import OneNorm
 
 
@@ -144,21 +156,194 @@ def tsvm(
     >>> model.labeled.name, model.unlabeled(np.array([0.0, 2.0]))
     ('squared_hinge', array([1., 0.]))
     """
-    ramp = cccp_tsvm(s, balance=balance, fit_intercept=fit_intercept)
-    if loss == "ramp":
-        return ramp
-    if loss == "hinge":
-        return cccp_tsvm(0.0, balance=balance, fit_intercept=fit_intercept)
-    if loss == "squared_hinge":
-        return s3vm(balance=balance, fit_intercept=fit_intercept)
-    if loss == "huber_hinge":
-        labeled = huber_hinge()
-        both = better_label(labeled)
-        return Formulation(labeled, both, balance=balance, fit_intercept=fit_intercept, name="Huber-hinge S3VM")
-    if loss == "flat":
-        return s3vm(flat_newton(), balance=balance, fit_intercept=fit_intercept)
-    if loss == "exp":
-        return s3vm(exponential(), balance=balance, fit_intercept=fit_intercept)
-    if loss == "hard_margin":
-        return hard_margin_s3vm(balance=balance, fit_intercept=fit_intercept)
-    raise ValueError(f"loss={loss!r} must be one of {', '.join(LOSSES)}, or a Formulation")
+    made: dict[str, Callable[..., Formulation]] = {
+        "ramp": partial(cccp_tsvm, s),
+        "hinge": partial(cccp_tsvm, 0.0),
+        "squared_hinge": s3vm,
+        "huber_hinge": partial(Formulation, huber_hinge(), better_label(huber_hinge()), name="Huber-hinge S3VM"),
+        "flat": partial(s3vm, flat_newton()),
+        "exp": partial(s3vm, exponential()),
+        "hard_margin": hard_margin_s3vm,
+    }
+    cccp_tsvm(s)  # which complains of another s, whatever the loss
+    if loss not in LOSSES:
+        raise ValueError(f"loss={loss!r} must be one of {', '.join(LOSSES)}, or a Formulation")
+    return made[loss](balance=balance, fit_intercept=fit_intercept)
+
+
+def universum_tsvm(
+    points: Sequence[int],
+    *,
+    cost: float = 1.0,
+    epsilon: float = 0.1,
+    unlabeled: Loss | None = None,
+    balance: str | None = "linear",
+    fit_intercept: bool = True,
+) -> Formulation:
+    """A transductive SVM with a universum: ½ ‖w‖² + C Σ H₁(y f) + C* Σ R(f) + C_U Σ max(0, |f| - ε).
+
+    Weston, Collobert, Sinz, Bottou and Vapnik (2006), eq. 4, beside the TSVM of collobert2006, as in UniverSVM.
+
+    Parameters
+    ----------
+    points : sequence of int
+        The points of the universum, whose label in the problem is 0.
+    cost : float > 0, default 1.0
+        C_U.
+    epsilon : float >= 0, default 0.1
+        ε, up to which outputs of the universum are free.
+    unlabeled : Loss, optional
+        Of the other unlabelled points; the symmetric ramp with s = -0.3 by default.
+    balance : {"linear", None}, default "linear"
+        Of the other unlabelled points.
+
+    Examples
+    --------
+    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1], [0.3], [0.4]])
+    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1, 0, 0], C=10, C_unlabeled=1, balance=None)
+    >>> solution = ct.cccp(ct.universum_tsvm([6, 7], cost=5.0, balance=None), problem)
+    >>> bool(np.abs(solution.scores[6:]).max() < 0.2)
+    True
+    """
+    return Formulation(
+        hinge(),
+        symmetric_ramp(-0.3) if unlabeled is None else unlabeled,
+        balance=balance,
+        fit_intercept=fit_intercept,
+        groups=(PointGroup(points, epsilon_insensitive(epsilon), cost, "universum"),),
+        name="Universum TSVM",
+    )
+
+
+def svm(loss: Loss | None = None, *, balance: str | None = None, fit_intercept: bool = True) -> Formulation:
+    """Support vector machine: ½ ‖w‖² + C Σ ℓ(y_i f(x_i)) over the labelled points.
+
+    Parameters
+    ----------
+    loss : PLQ or DCLoss, default hinge
+        ℓ.
+    balance : {"linear", None}, default None
+        "linear" asks for the balance over the unlabelled points all the same: the start of CCCP, and the "SVM" of
+        chapelle2008 Table 13.
+
+    Examples
+    --------
+    >>> solution = ct.cccp(ct.svm(), problem)
+    >>> len(solution.history)  # convex: one step
+    1
+    """
+    loss = hinge() if loss is None else loss
+    return Formulation(labeled=loss, unlabeled=None, balance=balance, fit_intercept=fit_intercept, name="SVM")
+
+
+def compact_margin(
+    epsilon: float = 1.0,
+    weight: float = 1.0,
+    weight_unlabeled: float = 1.0,
+    *,
+    s: float = 0.0,
+    balance: str | None = "linear",
+    fit_intercept: bool = True,
+) -> Formulation:
+    """The relaxed Compact Margin Machine (dai2010 eq. 8): outputs with a large margin, and not too far out.
+
+        ½ ‖w‖² + C₁ Σ_L max(0, 1 - y f) + C₂ Σ_U max(0, 1 - |f|) + C₃ Σ_{L ∪ U} max(0, |f| - ε)
+
+    C₁ and C₂ are the problem's C and C*.  Its CCCP is the paper's Algorithm 1, with every point's compactness counted
+    once.
+
+    Parameters
+    ----------
+    epsilon : float >= 0 (> 0 in the hard form), default 1.0
+        ε: outputs up to ±ε are free.
+    weight, weight_unlabeled : float >= 0 or inf, default 1.0
+        C₃ / C₁ and C₃ / C₂ (:func:`compactness_weights` has them from C₃); inf is the hard form |f| <= ε.
+    s : float in (-1, 0], default 0
+        δ of Algorithm 1.  Below 0 the symmetric hinge is clipped as in the symmetric ramp, which eq. 8 does not say.
+    balance : {"linear", None}, default "linear"
+        The paper has a balance in eq. 3 and none in eq. 8.
+
+    Examples
+    --------
+    >>> model = ct.compact_margin(2.0, *ct.formulations.compactness_weights(problem, C_compact=1.0))
+    >>> ct.cccp(model, problem).labels
+    array([-1., -1., -1.,  1.,  1.,  1.])
+    """
+    labeled = relaxed_compact_hinge(epsilon, weight)
+    unlabeled = relaxed_compact_symmetric_hinge(epsilon, weight_unlabeled, s)
+    return Formulation(labeled, unlabeled, balance=balance, fit_intercept=fit_intercept, name="CMM")
+
+
+def relative_margin(
+    epsilon: float = 1.0, weight: float = 1.0, *, balance: str | None = None, fit_intercept: bool = True
+) -> Formulation:
+    """The semi-supervised Relative Margin Machine (dai2010 eq. 9), one convex problem.
+
+    ½ ‖w‖² + C₁ Σ_L max(0, 1 - y f) + C₂ Σ_{L ∪ U} max(0, |f| - ε); unlabelled points only limit the range of outputs.
+    Its :meth:`~Formulation.supervised` part, with an infinite weight, is the Relative Margin Machine of Shivaswamy and
+    Jebara (2008), |f| <= ε on the labelled points.
+
+    Parameters
+    ----------
+    epsilon : float >= 0 (> 0 in the hard form), default 1.0
+        ε (B in Shivaswamy and Jebara, where it is at least 1).
+    weight : float >= 0 or inf, default 1.0
+        C₂ / C₁; inf is the hard form |f| <= ε, for all points.
+    balance : {"linear", None}, default None
+
+    Examples
+    --------
+    >>> ct.cccp(ct.relative_margin(2.0, 0.1), problem).labels
+    array([-1., -1., -1.,  1.,  1.,  1.])
+    """
+    labeled = relaxed_compact_hinge(epsilon, weight)
+    unlabeled = tube(epsilon, np.inf if weight == np.inf else 1.0)
+    return Formulation(labeled, unlabeled, balance=balance, fit_intercept=fit_intercept, name="RMM")
+
+
+def compactness_cost(problem: Problem, C_compact: float | str | None) -> float:
+    """C₃ as a number: as given, None for C* (C where nothing is unlabelled), or "tenth" for a tenth of that.
+
+    Another word is a ValueError.
+    """
+    if isinstance(C_compact, str) and C_compact != "tenth":
+        raise ValueError(f"C_compact={C_compact!r} must be a number >= 0, inf, 'tenth' or None")
+    if C_compact is not None and not isinstance(C_compact, str):
+        return C_compact
+    cost = float(problem.cost[problem.unlabeled if problem.n_unlabeled else problem.labeled].max())
+    return cost if C_compact is None else 0.1 * cost
+
+
+def compactness_weights(problem: Problem, C_compact: float) -> tuple[float, float]:
+    """C₃ / C₁ and C₃ / C₂ for a problem's C and C*; the second is 0 if it has no cost C*.
+
+    Parameters
+    ----------
+    problem : Problem
+        With one C for all labelled points and one C* for all unlabelled ones: a loss has one weight.
+    C_compact : float >= 0 or inf
+        C₃.
+
+    Raises
+    ------
+    ValueError
+        If C₃ is negative, or costs differ.
+
+    Examples
+    --------
+    >>> weights = ct.formulations.compactness_weights(problem.replace(C_unlabeled=2.0), C_compact=1.0)
+    >>> [float(weight) for weight in weights]
+    [0.1, 0.5]
+    """
+    if C_compact != np.inf:
+        C_compact = finite("C_compact", C_compact, least=0)
+    weights = []
+    for name, where in (("C", problem.labeled), ("C_unlabeled", problem.unlabeled)):
+        cost = problem.cost[where][problem.cost[where] > 0]  # points of cost 0 pay nothing, whatever the weight
+        if len(cost) and np.ptp(cost) > 0:
+            raise ValueError(
+                f"{name} is from {cost.min():g} to {cost.max():g}; with C_compact it must be one number, as "
+                "C_compact / C is the weight of a term in a loss that all points share"
+            )
+        weights.append(C_compact / cost[0] if len(cost) else 0.0)
+    return weights[0], weights[1]

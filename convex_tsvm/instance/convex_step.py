@@ -24,12 +24,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ..formulations.additions import Addition
+from ..formulations.groups import Addition
 from ..formulations.regularizers import SQUARED_NORM, Regularizer
 from ..losses import PLQ, Convex, Pieces, WeightedSums, conjugate_pieces
 from ..problem import Array, Problem
-from .bias import Bias, members_of
 from .rows import OutputRows
+from .space import Bias, members_of
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,9 +23,9 @@ from ..kernels import RBF
 from ..losses import PLQ, Convex
 from ..problem import Array, Problem
 from ..ties import ZERO_OUTPUT, is_positive, rounded
-from .bias import Bias
 from .convex_step import ConvexStep
 from .rows import OutputRows
+from .space import Bias
 
 if TYPE_CHECKING:
     import cvxpy as cp

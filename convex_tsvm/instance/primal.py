@@ -11,14 +11,16 @@ import copy
 from typing import Any, Self
 
 import numpy as np
+import scipy.linalg
 import scipy.sparse.linalg
 from numpy.typing import NDArray
 
 from ..kernels import kernel_factor
-from ..losses import SmoothLoss, smoothed, without_convex_kinks
+from ..losses import Annealed, SmoothLoss, annealed, smoothed, without_convex_kinks
 from ..points import LinearPoints, linear_points
 from ..problem import Array
 from .instance import Instance
+from .probabilities import Probabilities
 from .smooth_point import SmoothPoint
 from .space import Space
 
@@ -163,11 +165,13 @@ class SmoothPrimal:
         f, w, regularization = self.outputs(x), self.space.weights(x), self.regularization(x)
         loss, slopes = self.loss_at(f)
         gradient = self.space.pull(slopes) + self.space.ridge * x
-        linear = self.instance.problem.is_linear
+        linear, points = self.instance.problem.is_linear, self.space.points
+        # The columns of a factor are orthogonal: they give the coefficients of a w in its coordinates.
+        expanded = self._dual(slopes) if linear else points.times(w / points.squares(np.ones(points.shape[0])))
         return SmoothPoint(
             primal_of=self,
             outputs=f,
-            coefficients=self._dual(slopes) if linear else self._expanded(w),
+            coefficients=expanded,
             bias=self.space.bias(x, self.instance.target),
             regularization=regularization,
             weights=w.copy() if linear else None,
@@ -191,11 +195,6 @@ class SmoothPrimal:
             coefficients[self.instance.members] += float(slopes.sum()) / len(self.instance.members)
         return coefficients
 
-    def _expanded(self, w: Array) -> Array:
-        """Coefficients over the points of a w in the coordinates of a factor, whose columns are orthogonal."""
-        points = self.space.points
-        return points.times(w / points.squares(np.ones(points.shape[0])))
-
     def regularization(self, x: Array) -> float:
         """½ ‖w‖²."""
         return 0.5 * float(x @ (self.space.ridge * x))
@@ -218,3 +217,158 @@ def features_of(instance: Instance) -> LinearPoints:
     """The points in the coordinates of w: themselves in the linear space, or rows of a factor of the kernel matrix."""
     problem = instance.problem
     return linear_points(problem.X if problem.is_linear else kernel_factor(problem.gram))
+
+
+class AnnealedPrimal(SmoothPrimal):
+    """S(w, b) of chapelle2008 eq. 9: unlabelled points pay for probable labels, the best ones, less their entropy.
+
+    Parameters
+    ----------
+    instance : Instance
+        Whose unlabelled points pay for the better label.  A prescribed number of positive labels is kept by the
+        probabilities, which sum to it; the bias is free then.
+    features
+        As in :class:`SmoothPrimal`.
+    """
+
+    def __init__(
+        self, instance: Instance, features: LinearPoints | None = None, *, rounded: float = KINK_WIDTH
+    ) -> None:
+        loss, constant = instance.formulation.label_loss()
+        super().__init__(instance.replaced(instance.formulation), features, rounded=rounded)
+        self.n_positive, self._loss = instance.n_positive, without_convex_kinks(loss, rounded)
+        self._constant = constant
+        self.temperature, self.nu = np.inf, 0.0
+
+    def cooled(self, temperature: float) -> AnnealedPrimal:
+        """The same at a temperature, in units of the objective."""
+        other = copy.copy(self)
+        other.temperature = temperature
+        return other
+
+    def probabilities_at(self, f: Array) -> Probabilities:
+        """The best probabilities (eq. 8); with a number of positive labels, those that sum to it."""
+        unknown = self.instance.problem.unlabeled
+        t = f[unknown]
+        g = self.cost[unknown] * (self._loss(t) - self._loss(-t))
+        found = Probabilities.best(g, self.temperature, self.n_positive, self.nu)
+        self.nu = found.nu
+        return found
+
+    def loss_at(self, f: Array) -> tuple[float, Array]:
+        known, unknown = self.instance.problem.labeled, self.instance.problem.unlabeled
+        labels, t, cost = self._labels[known], f[unknown], self.cost[unknown]
+        slopes, found = np.zeros(len(f)), self.probabilities_at(f)
+        total = float(self.cost[known] @ self._losses[0](labels * f[known]))
+        slopes[known] = labels * self.cost[known] * self._losses[0].derivative(labels * f[known])
+        total += float(cost @ (found.p * self._loss(t) + (1 - found.p) * self._loss(-t) + self._constant))
+        slopes[unknown] = cost * (found.p * self._loss.derivative(t) - (1 - found.p) * self._loss.derivative(-t))
+        return total - self.temperature * len(unknown) * found.entropy(), slopes
+
+    def curvatures_at(self, f: Array) -> Array:
+        """With the multiplier of the balance held where it is."""
+        bend, unknown = np.zeros(len(f)), self.instance.problem.unlabeled
+        for loss, sign, at, cost in self._groups[:2]:
+            bend[at] = cost * loss.curvature(sign * f[at])
+        for scale in np.unique(self.cost[unknown]):
+            at = unknown[self.cost[unknown] == scale]
+            pays: Annealed = annealed(self._loss, self.temperature / scale, self.nu / scale)
+            bend[at] = scale * pays.curvature(f[at])
+        return bend
+
+
+class ExpansionPrimal(SmoothPrimal):
+    """The same function of x = (β, and the bias if it is free), w = Σ β_i Φ(x_i) (chapelle2008 eq. 15-17).
+
+    The features Φ(x_i) are centred on the members of the balance, if there is one (eq. 13).
+
+    Parameters
+    ----------
+    instance : Instance
+        As in :class:`SmoothPrimal`.
+    centred : (array, shape (n, n), array, shape (n,)), optional
+        What :func:`centred_kernel` gives, which is made if it is not given.
+    """
+
+    def __init__(
+        self, instance: Instance, centred: tuple[Array, Array] | None = None, *, rounded: float = KINK_WIDTH
+    ) -> None:
+        self.kernel, self._mean = centred_kernel(instance) if centred is None else centred
+        super().__init__(instance, rounded=rounded)
+
+    def _enter(self, features: LinearPoints | None) -> None:
+        self.n_variables = len(self.kernel) + self.free_bias
+
+    def split(self, x: Array) -> tuple[Array, float]:
+        """β, and the bias in the outputs of centred points."""
+        if self.free_bias:
+            return x[:-1], float(x[-1])
+        return x, float(self.instance.target or 0.0)
+
+    def outputs(self, x: Array) -> Array:
+        beta, bias = self.split(x)
+        return self.kernel @ beta + bias
+
+    def regularization(self, x: Array) -> float:
+        beta, _ = self.split(x)
+        return 0.5 * float(beta @ (self.kernel @ beta))
+
+    def value_and_gradient(self, x: Array) -> tuple[float, Array]:
+        """The gradient is K g with g_i = β_i + c_i ℓ_i'(f_i) (eq. 16)."""
+        beta, bias = self.split(x)
+        applied = self.kernel @ beta
+        loss, slopes = self.loss_at(applied + bias)
+        gradient = applied + self.kernel @ slopes
+        return 0.5 * float(beta @ applied) + loss, self._with_bias(gradient, float(slopes.sum()))
+
+    def hessian_product(self, x: Array, direction: Array) -> Array:
+        """The Hessian is K + K D K (eq. 17)."""
+        d, shift = direction[: len(self.kernel)], float(direction[-1]) if self.free_bias else 0.0
+        applied = self.kernel @ d
+        bent = self.curvatures_at(self.outputs(x)) * (applied + shift)
+        return self._with_bias(applied + self.kernel @ bent, float(bent.sum()))
+
+    def nearest(self, f: Array) -> Array:
+        target = f - (float(f.mean()) if self.free_bias else float(self.instance.target or 0.0))
+        ridge = 0.5 / max(float(self.cost.mean()), 1e-12)
+        beta = scipy.linalg.solve(self.kernel + ridge * np.eye(len(f)), target, assume_a="pos", check_finite=False)
+        return self._with_bias(beta, float(f.mean()))
+
+    def point(self, x: Array, **report: Any) -> SmoothPoint:
+        beta, shift = self.split(x)
+        applied = self.kernel @ beta
+        loss, slopes = self.loss_at(applied + shift)
+        g, regularization = beta + slopes, 0.5 * float(beta @ applied)
+        # Centring is undone: the members' mean is a point of the expansion, and w·mean part of the bias.
+        coefficients, bias = beta, shift
+        if self.instance.target is not None:
+            rule = self.instance.bias
+            coefficients = rule.spread(beta, rule.gamma0(float(beta.sum())))
+            bias = shift - float(coefficients @ self._mean)
+        return SmoothPoint(
+            primal_of=self,
+            outputs=applied + shift,
+            coefficients=coefficients,
+            bias=bias,
+            regularization=regularization,
+            weights=None,
+            primal=regularization + loss,
+            squared_slope=max(float(g @ (self.kernel @ g)), 0.0) + self.free_bias * float(slopes.sum()) ** 2,
+            variables=x.copy(),
+            **report,
+        )
+
+    def _with_bias(self, per_point: Array, bias: float) -> Array:
+        return np.append(per_point, bias) if self.free_bias else per_point
+
+
+def centred_kernel(instance: Instance) -> tuple[Array, Array]:
+    """The kernel matrix of features centred on the members of the balance (chapelle2008 eq. 13), and k(x_i, mean).
+
+    Without a balance the matrix is the kernel's own, and the mean is the origin.
+    """
+    kernel = instance.problem.gram
+    if instance.target is None:
+        return kernel, np.zeros(len(kernel))
+    mean = kernel[:, instance.members].mean(axis=1)
+    return kernel - mean[:, None] - mean + float(mean[instance.members].mean()), mean

@@ -11,8 +11,8 @@ import numpy as np
 from ..kernels import entry_error
 from ..kernels.distances import EPS
 from ..problem import Array
-from .bias import Bias
 from .convex_step import ConvexStep
+from .space import Bias
 
 #: Dual constraints violated by no more than this, relative to Σ |γ|, are met up to rounding.
 EQUALITY_TOL = 1e-13

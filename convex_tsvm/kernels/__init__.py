@@ -5,6 +5,7 @@ from .accurate import NoMeanError as NoMeanError
 from .accurate import Projected as Projected
 from .accurate import centred_gram as centred_gram
 from .accurate import entry_error as entry_error
+from .accurate import kernel_factor as kernel_factor
 from .accurate import plain_gram as plain_gram
 from .accurate import projected_gram as projected_gram
 from .accurate import shifted_gram as shifted_gram
@@ -17,10 +18,6 @@ from .deformed import DeformedKernel as DeformedKernel
 from .deformed import graph_laplacian as graph_laplacian
 from .deformed import laplacian_kernel as laplacian_kernel
 from .deformed import neighbor_graph as neighbor_graph
-from .device import Device as Device
-from .device import DeviceRows as DeviceRows
-from .device import why_not_on_device as why_not_on_device
-from .factor import kernel_factor as kernel_factor
 from .functions import RBF as RBF
 from .functions import CallableKernel as CallableKernel
 from .functions import Kernel as Kernel
@@ -31,8 +28,11 @@ from .functions import ProductForm as ProductForm
 from .functions import ProductKernel as ProductKernel
 from .functions import kernel_from_dict as kernel_from_dict
 from .functions import make_kernel as make_kernel
+from .products import Device as Device
+from .products import DeviceRows as DeviceRows
 from .products import ProductRows as ProductRows
 from .products import rows_of as rows_of
+from .products import why_not_on_device as why_not_on_device
 from .rows import CentredRows as CentredRows
 from .rows import GramRows as GramRows
 from .rows import KernelRows as KernelRows

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 
+from ..deadline import in_background
+from ..ties import eigenvectors
 from ..validation import is_sparse
 from .deformed import DeformedKernel
 from .distances import EPS, SMALL_ERROR, scaled_differences, squared_distances
@@ -269,3 +271,11 @@ def _distance_error(kernel: RBF, X: Points) -> float:
 
 def _too_large(X: Points) -> bool:
     return bool(is_sparse(X) and X.shape[0] * X.shape[1] > MOST_DENSE_ENTRIES)
+
+
+def kernel_factor(kernel: Array, tol: float = 1e-13) -> Array:
+    """Z with Z Zᵀ = K, by rule, without eigenvalues below ``tol`` times the largest."""
+    # NumPy's function is used, as SciPy's keeps all other threads from running, and with them Ctrl-C from working.
+    values, basis = in_background(np.linalg.eigh, kernel)
+    values, basis = eigenvectors(values, basis, max(1, int(np.sum(values > tol * max(values[-1], 1e-300)))))
+    return np.asarray(basis * np.sqrt(np.maximum(values, 0.0)))

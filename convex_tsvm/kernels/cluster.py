@@ -36,11 +36,6 @@ def cluster_kernel(
     normalized : bool, default True
         Whether to scale the result to a unit diagonal.
 
-    Raises
-    ------
-    ValueError
-        If an argument is not as stated.
-
     Examples
     --------
     >>> K = ct.kernels.cluster_kernel(ct.RBF(0.5)(X, X), n_components=2)
@@ -81,11 +76,6 @@ def bagged_cluster_kernel(
         A kernel that the result is multiplied with, entry by entry.
     n_clusters, n_runs : int >= 1, default 10, 50
     random_state : int, default 0
-
-    Raises
-    ------
-    ValueError
-        If an argument is not as stated.
 
     Examples
     --------
@@ -138,11 +128,6 @@ def density_kernel(
     -------
     array, shape (n, n)
         Positive semidefinite.
-
-    Raises
-    ------
-    ValueError
-        If an argument is not as stated.
 
     Examples
     --------

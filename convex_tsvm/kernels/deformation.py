@@ -11,7 +11,6 @@ system with I + K M, in which K appears in products only: nothing of the order o
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -27,19 +26,6 @@ from .types import Array
 Progress = Callable[[float], None]
 
 
-@dataclass(frozen=True)
-class Effort:
-    """How rows are computed without the whole matrix."""
-
-    # Largest error of a solution that is allowed, relative to the largest entry of the right-hand side.
-    error: float = 1e-8
-    iterations: int = 1000  # steps of conjugate gradients after which a system is given up
-    landmarks: int = 512  # largest number of points whose rows approximate K in the preconditioner
-    together: int = 256  # systems solved together: a pass over K takes nearly as long for one vector as for a hundred
-    # If at least one in so many rows is expected, the whole matrix at once is faster than they are.
-    all_from_one_in: int = 10
-
-
 class DeformedRows(RowSource):
     """Rows of K̃ = (K⁻¹ + M)⁻¹; with K̃ an S3VM is a Laplacian S3VM.
 
@@ -53,7 +39,14 @@ class DeformedRows(RowSource):
     power of the Laplacian.  ValueError is raised if M has another shape or is not symmetric.
     """
 
-    keeps, effort = True, Effort()
+    keeps = True
+    # Largest error of a solution that is allowed, relative to the largest entry of the right-hand side.
+    most_error = 1e-8
+    iterations = 1000  # steps of conjugate gradients after which a system is given up
+    landmarks = 512  # largest number of points whose rows approximate K in the preconditioner
+    together = 256  # systems solved together: a pass over K takes nearly as long for one vector as for a hundred
+    # If at least one in so many rows is expected, the whole matrix at once is faster than they are.
+    all_from_one_in = 10
 
     def __init__(self, source: RowSource, laplacian: Any, max_bytes: int | None = None) -> None:
         self.source, self.n, self.max_bytes = source, source.n, max_bytes
@@ -69,12 +62,12 @@ class DeformedRows(RowSource):
     @property
     def in_memory(self) -> bool:  # type: ignore[override]
         fits = self.max_bytes is None or 24 * self.n**2 <= self.max_bytes
-        return fits or self.effort.all_from_one_in * len(self.expected) >= self.n
+        return fits or self.all_from_one_in * len(self.expected) >= self.n
 
     @property
     def error(self) -> float:
         """A bound on the error of entries, relative to the largest entry of the diagonal of K."""
-        return 16 * self.n * EPS if self.in_memory else 2 * self.effort.error
+        return 16 * self.n * EPS if self.in_memory else 2 * self.most_error
 
     def prepare(self, progress: Progress | None = None) -> None:
         """Compute the rows that are expected; ``progress`` is called with the share of them that is done."""
@@ -99,7 +92,7 @@ class DeformedRows(RowSource):
         if self.in_memory:
             return np.array(np.diag(self.matrix))
         found = np.empty(self.n)
-        step = self.effort.together
+        step = self.together
         for start in range(0, self.n, step):
             part = np.arange(start, min(start + step, self.n))
             found[part] = self._outputs(self.source.rows(part).T)[part, np.arange(len(part))]
@@ -135,7 +128,7 @@ class DeformedRows(RowSource):
         """(I + K M)⁻¹ times vectors, shape (n, k): outputs that the graph has smoothed."""
         if self.in_memory:
             return np.asarray(right - self.matrix @ (self.M @ right))
-        step = self.effort.together
+        step = self.together
         parts = [self._outputs(right[:, k : k + step]) for k in range(0, right.shape[1], step)]
         return np.hstack([np.empty((self.n, 0)), *parts])
 
@@ -152,7 +145,7 @@ class DeformedRows(RowSource):
 
     def _compute(self, indices: Indices, progress: Progress | None = None) -> None:
         """Compute rows that are not known yet, and add them to those that are held."""
-        fresh, step = np.empty((len(indices), self.n)), self.effort.together
+        fresh, step = np.empty((len(indices), self.n)), self.together
         for start in range(0, len(indices), step):
             part = slice(start, min(start + step, len(indices)))
             size = (part.stop - start) / len(indices)
@@ -179,10 +172,10 @@ class DeformedRows(RowSource):
 
         found = precondition(right, F.T @ (M @ right))
         residual = right - found - self._times(M @ found)
-        goal = np.maximum(self.effort.error * np.abs(right).max(axis=0, initial=0.0), 1e-300)
+        goal = np.maximum(self.most_error * np.abs(right).max(axis=0, initial=0.0), 1e-300)
         active, first = np.arange(right.shape[1]), 0.0
         direction, previous = np.zeros(right.shape), np.ones(right.shape[1])
-        for _ in range(self.effort.iterations):
+        for _ in range(self.iterations):
             smoothed = M @ residual[:, active]
             seen = F.T @ smoothed
             # |K M r| <= √K_ii √(rᵀ M K M r): how wrong the outputs are if the residual is added to them.
@@ -213,7 +206,7 @@ class DeformedRows(RowSource):
 
         The error of the approximation is taken to be ten times the largest entry of the diagonal of K - F Fᵀ.
         """
-        n, most = self.n, self.effort.landmarks
+        n, most = self.n, self.landmarks
         room = most if self.max_bytes is None else self.max_bytes // (16 * n)
         some = np.sort(np.random.default_rng(0).choice(n, int(np.clip(room, 1, min(n, most))), replace=False))
         rows = np.asarray(self.source.rows(some), dtype=float)

@@ -86,7 +86,7 @@ class DeformedKernel:
         if self.is_about(X):
             return self.rows.diag()
         found = self.base.diag(X)
-        step = self.rows.effort.together
+        step = self.rows.together
         for start in range(0, X.shape[0], step):
             part = slice(start, start + step)
             right = self.base(self.points, X[part])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Protocol, cast, runtime_checkable
 
 import numpy as np
@@ -34,7 +34,8 @@ class Kernel(Protocol):
 
     def to_dict(self) -> dict[str, Any]:
         """Name and parameters, as JSON can hold them."""
-        ...
+        name = next(name for name, kind in NAMED.items() if isinstance(self, kind))
+        return {"name": name, **asdict(cast(Any, self))}
 
 
 @dataclass(frozen=True)
@@ -81,9 +82,6 @@ class Linear(Kernel):
 
     def diag(self, X: Points) -> Array:
         return _squared_norms(X)
-
-    def to_dict(self) -> dict[str, Any]:
-        return {"name": "linear"}
 
 
 @dataclass(frozen=True, init=False)
@@ -134,9 +132,6 @@ class RBF(Kernel):
         scale = float(np.sqrt(2 * self.gamma))
         return ProductForm(scale, lambda squares: -squares / 2, _exp, of_differences=True, phi=_exp_of_array)
 
-    def to_dict(self) -> dict[str, Any]:
-        return {"name": "rbf", "gamma": self.gamma}
-
 
 @dataclass(frozen=True)
 class Polynomial(Kernel):
@@ -165,6 +160,7 @@ class Polynomial(Kernel):
             raise ValueError(f"degree={self.degree!r} must be an integer >= 1")
         finite("gamma", self.gamma, above=0, most=LARGEST_SCALE)
         finite("coef0", self.coef0, least=0)
+        object.__setattr__(self, "degree", int(self.degree))
 
     def __call__(self, X: Points, Z: Points) -> Array:
         from sklearn.metrics.pairwise import polynomial_kernel
@@ -177,7 +173,7 @@ class Polynomial(Kernel):
     @property
     def product_form(self) -> ProductForm:
         """(γ x·z + coef0/2 + coef0/2)^degree."""
-        half, degree = self.coef0 / 2, int(self.degree)
+        half, degree = self.coef0 / 2, self.degree
 
         def power(values: NDArray[Any]) -> None:
             np.power(values, degree, out=values)
@@ -188,9 +184,6 @@ class Polynomial(Kernel):
             power,
             phi=lambda xp, values: values**degree,
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        return {"name": "poly", "degree": int(self.degree), "gamma": self.gamma, "coef0": self.coef0}
 
 
 @dataclass(frozen=True)
@@ -214,8 +207,9 @@ class Precomputed(Kernel):
     def diag(self, X: Points) -> Array:
         return np.array(np.diag(X), dtype=float)
 
-    def to_dict(self) -> dict[str, Any]:
-        return {"name": "precomputed"}
+
+#: Kernels that have a name, and are saved by it and their parameters.
+NAMED: dict[str, type[Kernel]] = {"linear": Linear, "rbf": RBF, "poly": Polynomial, "precomputed": Precomputed}
 
 
 @dataclass(frozen=True)
@@ -294,11 +288,9 @@ def make_kernel(
 def kernel_from_dict(saved: dict[str, Any]) -> Kernel:
     """The inverse of ``to_dict``."""
     parameters = {key: value for key, value in saved.items() if key != "name"}
-    makers: dict[str, Callable[..., Kernel]]
-    makers = {"linear": Linear, "rbf": RBF, "poly": Polynomial, "precomputed": Precomputed}
-    if saved.get("name") not in makers:
-        raise ValueError(f"kernel name {saved.get('name')!r} must be one of {', '.join(makers)}")
-    return makers[saved["name"]](**parameters)
+    if saved.get("name") not in NAMED:
+        raise ValueError(f"kernel name {saved.get('name')!r} must be one of {', '.join(NAMED)}")
+    return NAMED[saved["name"]](**parameters)
 
 
 def _gamma(gamma: float | str | None, X: Points, most: float) -> float:

@@ -15,9 +15,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ..parallel import in_threads, row_slices, tiles
-from ..validation import is_sparse
-from .distances import sparse_squared_norms
-from .functions import Kernel, dense
+from .functions import Kernel, Linear, dense
 from .types import Array, Points
 
 Indices = NDArray[np.intp]
@@ -151,9 +149,7 @@ class LinearRows(RowSource):
         return dense(self.X[indices] @ self.X.T)
 
     def diag(self) -> Array:
-        if is_sparse(self.X):
-            return sparse_squared_norms(self.X)
-        return np.einsum("ij,ij->i", self.X, self.X)
+        return Linear().diag(self.X)
 
     def block(self, indices: Indices, columns: Indices) -> Array:
         return dense(self.X[indices] @ self.X[columns].T)

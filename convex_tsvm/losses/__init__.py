@@ -1,8 +1,8 @@
 """What one point pays for its output: piecewise linear-quadratic functions, smooth losses, and their algebra."""
 
-from .better_label import BetterLabel as BetterLabel
-from .better_label import better_label as better_label
 from .catalogue import HARD_MARGIN as HARD_MARGIN
+from .catalogue import BetterLabel as BetterLabel
+from .catalogue import better_label as better_label
 from .catalogue import epsilon_insensitive as epsilon_insensitive
 from .catalogue import flat_newton as flat_newton
 from .catalogue import hinge as hinge
@@ -18,19 +18,20 @@ from .catalogue import symmetric_squared_hinge as symmetric_squared_hinge
 from .catalogue import tube as tube
 from .catalogue import two_slope_symmetric_ramp as two_slope_symmetric_ramp
 from .catalogue import zero as zero
-from .convex import ConvexLoss as ConvexLoss
-from .convex import logistic as logistic
 from .dc import ConcavePart as ConcavePart
 from .dc import Convex as Convex
+from .dc import ConvexLoss as ConvexLoss
 from .dc import DCLoss as DCLoss
 from .dc import Loss as Loss
 from .dc import SmoothConcave as SmoothConcave
 from .dc import SmoothLoss as SmoothLoss
 from .dc import SplitLoss as SplitLoss
+from .dc import logistic as logistic
 from .envelopes import convex_pieces as convex_pieces
 from .envelopes import envelope_of as envelope_of
 from .pieces import Pieces as Pieces
 from .pieces import Segments as Segments
+from .pieces import WeightedSums as WeightedSums
 from .pieces import conjugate_pieces as conjugate_pieces
 from .plq import PLQ as PLQ
 from .smooth import Annealed as Annealed
@@ -40,4 +41,3 @@ from .smooth import annealed as annealed
 from .smooth import exponential as exponential
 from .smooth import smoothed as smoothed
 from .smooth import without_convex_kinks as without_convex_kinks
-from .weighted_sums import WeightedSums as WeightedSums

@@ -9,7 +9,7 @@ is written once, here, and every loss of the papers is an instance.
 from __future__ import annotations
 
 import numbers
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
@@ -380,10 +380,7 @@ class PLQ:
             conjugates.append(PLQ([], [piece], (left, right)).conjugate())
         if max(f.lower for f in conjugates) > min(f.upper for f in conjugates):
             raise ValueError(f"{self!r} is not bounded below by a line: it has no convex envelope")
-        highest = conjugates[0]
-        for other in conjugates[1:]:
-            highest = highest.maximum(other)
-        found = highest.conjugate()
+        found = reduce(PLQ.maximum, conjugates).conjugate()
         # The ends have gone through two conjugates, and their rounding.
         return PLQ(found.breaks, found.pieces).within(part.lower, part.upper).named(name)
 

@@ -12,6 +12,6 @@ from .linearization import linearization as linearization
 from .newton import newton as newton
 from .run import Method as Method
 from .run import Run as Run
-from .schedule import annealing_schedule as annealing_schedule
 from .settings import Settings as Settings
+from .settings import annealing_schedule as annealing_schedule
 from .switching import switching as switching

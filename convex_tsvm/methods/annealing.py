@@ -18,8 +18,7 @@ from ..validation import finite
 from .descents import minimize
 from .exchanges import settle
 from .run import Method, Run
-from .schedule import cooled, falling
-from .settings import Callback, Settings
+from .settings import Callback, Settings, cooled, falling
 
 
 class Annealing(Method):
@@ -78,11 +77,9 @@ class Annealing(Method):
             p[unknown] = known.p
             point = run.improve(instance.weighted_svm(p))
             losses, labels = instance.label_losses(point.outputs), instance.best_labels(point.outputs)
-            expected, full = (
-                point.regularization + instance.total(share * losses[0] + (1 - share) * losses[1], cost)
-                for share in (p, labels > 0)
-            )
-            energy = expected - temperature * len(unknown) * known.entropy()
+            energy = point.regularization + instance.total(p * losses[0] + (1 - p) * losses[1], cost)
+            energy -= temperature * len(unknown) * known.entropy()
+            full = run.value(point, labels)
             run.record(point, stage=temperature, changed=moved, labels=labels, step_objective=energy, objective=full)
             before, known = known, self.probabilities(run, losses, temperature, known)
             moved = int((np.abs(known.p - before.p) > run.settings.tol).sum())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,29 +19,6 @@ Descend = Callable[[Instance, Array | None], Solution]
 Train = Callable[[Array], Array | None]
 
 
-@dataclass(frozen=True)
-class Patience:
-    """How long a balance is searched for."""
-
-    # The balance c is searched in ± this, which is far beyond the outputs of points that pay little.
-    most: float = MOST_MEAN * (1 - 1e-9)
-    # After so many descents from nothing, the SVM of the labels wanted says what c is next where a solution misses at
-    # most the share of the number wanted: nearer labels are better, but some methods jump over all that is near.
-    near_after: tuple[tuple[int, float], ...] = ((1, 0.02), (3, 0.04), (5, 0.08), (7, np.inf))
-    # At most so many descents in a row begin at SVMs, each of which is nearer than the one before.
-    most_trained: int = 3
-    # Where SVMs did not lead there, so many descents from nothing are enough for a miss of at most this share.
-    most_anew: int = 8
-    near_a_jump: float = 0.05
-    # A miss of at most this share of the number wanted is near enough after an SVM, or after so many descents.
-    patient: int = 4
-    near_enough: float = 0.01
-    # The first step of c is at most this many times what the labels that are missed change the mean label by.
-    most_step: float = 4.0
-    # The bracket is over where it is narrower than this over the number of points: one or two change sides in it.
-    narrow: float = 0.5
-
-
 class _Bracket:
     """Two balances c of which one has too few positive labels and the other too many, and the next c between them.
 
@@ -50,20 +26,22 @@ class _Bracket:
     would be divided there if the bias were lower by it, and c with it.  It is negative where positives are too few.
     """
 
-    def __init__(self, n_unlabeled: int, start: float, patience: Patience) -> None:
-        self._n_unlabeled, self._patience = n_unlabeled, patience
-        self.low, self.high, self.c = -patience.most, patience.most, start
+    # The balance c is searched in ± this, which is far beyond the outputs of points that pay little.
+    most = MOST_MEAN * (1 - 1e-9)
+    # The first step of c is at most this many times what the labels that are missed change the mean label by.
+    most_step = 4.0
+    # The bracket is over where it is narrower than this over the number of points: one or two change sides in it.
+    least_width = 0.5
+
+    def __init__(self, n_unlabeled: int, start: float) -> None:
+        self._n_unlabeled, self.low, self.high, self.c = n_unlabeled, -self.most, self.most, start
         self._few: float | None = None
         self._many: float | None = None
         self._step, self._before, self._evaluated = 0.0, 0.0, 0
 
     @property
     def is_narrow(self) -> bool:
-        return self.width < self._patience.narrow / max(self._n_unlabeled, 1000)
-
-    @property
-    def width(self) -> float:
-        return self.high - self.low
+        return self.high - self.low < self.least_width / max(self._n_unlabeled, 1000)
 
     def narrow(self, miss: float, excess: float) -> None:
         """Let c, which misses by so many labels, be an end, and propose the next one."""
@@ -79,7 +57,7 @@ class _Bracket:
         if self._few is None or self._many is None:
             # As many labels as are missed change the mean of all labels by this; outputs may need more, or less.
             labels = 2 * abs(miss) / self._n_unlabeled
-            step = max(float(np.clip(abs(excess), labels, self._patience.most_step * labels)), self._step)
+            step = max(float(np.clip(abs(excess), labels, self.most_step * labels)), self._step)
             self._step = 2 * step
             self.c -= float(np.sign(miss)) * step
             if self.low < self.c < self.high:
@@ -89,14 +67,24 @@ class _Bracket:
         # Every third time the bracket is halved, whatever the outputs say: they may jump.
         span = self._many - self._few
         share = 0.5 if self._evaluated % 3 == 0 or span <= 0 else -self._few / span
-        self.c = self.low + self.width * min(max(share, 0.05), 0.95)
+        self.c = self.low + (self.high - self.low) * min(max(share, 0.05), 0.95)
 
 
 class _Nearest:
     """The solution so far that misses the number of positive labels wanted by least."""
 
-    def __init__(self, instance: Instance, wanted: int, patience: Patience) -> None:
-        self.patience, self.unlabeled, self.wanted = patience, instance.problem.unlabeled, wanted
+    # After so many descents from nothing, the SVM of the labels wanted says what c is next where a solution misses at
+    # most the share of the number wanted: nearer labels are better, but some methods jump over all that is near.
+    near_after = ((1, 0.02), (3, 0.04), (5, 0.08), (7, np.inf))
+    # At most so many descents in a row begin at SVMs, each of which is nearer than the one before.
+    most_trained = 3
+    # Where SVMs did not lead there, so many descents from nothing are enough for a miss of at most this share.
+    most_anew, near_a_jump = 8, 0.05
+    # A miss of at most this share of the number wanted is near enough after an SVM, or after so many descents.
+    near_enough, patient = 0.01, 4
+
+    def __init__(self, instance: Instance, wanted: int) -> None:
+        self.unlabeled, self.wanted = instance.problem.unlabeled, wanted
         self.solution: Solution | None = None
         # By how many labels, and why the search has to end before its time: "interrupted", "time_limit", or "".
         self.misses_by, self.stopped, self._seconds, self.is_new = instance.problem.n + 1, "", 0.0, False
@@ -124,13 +112,12 @@ class _Nearest:
 
     def is_near_enough(self, count: int) -> bool:
         """Whether what is missed is worth no further descents, after so many from nothing."""
-        patience = self.patience
-        near = self.share <= patience.near_enough and (self.is_trained or count >= patience.patient)
-        return near or (self.is_trained and count >= patience.most_anew and self.share <= patience.near_a_jump)
+        near = self.share <= self.near_enough and (self.is_trained or count >= self.patient)
+        return near or (self.is_trained and count >= self.most_anew and self.share <= self.near_a_jump)
 
     def may_begin_an_svm(self, count: int) -> bool:
         """Whether it is near enough for an SVM of the labels wanted, after so many descents from nothing."""
-        return self.is_new and self.share <= max(share for least, share in self.patience.near_after if count >= least)
+        return self.is_new and self.share <= max(share for least, share in self.near_after if count >= least)
 
     @property
     def share(self) -> float:
@@ -144,12 +131,6 @@ class _Nearest:
         order = self.unlabeled[np.argsort(-self.solution.scores[self.unlabeled], kind="stable")]
         labels[order[: self.wanted]], labels[order[self.wanted :]] = 1.0, -1.0
         return labels
-
-    def interrupt(self) -> None:
-        """Ctrl-C came before a solution was there: those before it are kept, if there are any."""
-        if self.solution is None:
-            raise KeyboardInterrupt
-        self.stopped = "interrupted"
 
     def result(self) -> Solution:
         """The solution, with the seconds of all, and a warning if it is not what was wanted.
@@ -165,9 +146,7 @@ class _Nearest:
         return dataclasses.replace(self.solution, seconds=self._seconds, status=status, lower_bound=None)
 
 
-def search_balance(
-    descend: Descend, train: Train, instance: Instance, max_iter: int = 30, patience: Patience | None = None
-) -> Solution:
+def search_balance(descend: Descend, train: Train, instance: Instance, max_iter: int = 30) -> Solution:
     """Search for the c whose solution labels the wanted number of unlabelled points +1 (chapelle2008 §4).
 
     The mean output c of the linear balance constraint is not the mean label, and may well be beyond ±1; but more points
@@ -190,8 +169,7 @@ def search_balance(
         raise ValueError(f"{instance.balance} must be ('exact', r) for a search")
     if max_iter < 1:
         raise ValueError(f"max_iter={max_iter!r} must be an integer >= 1")
-    patience = patience or Patience()
-    nearest, bracket = _Nearest(instance, wanted, patience), _Bracket(problem.n_unlabeled, c, patience)
+    nearest, bracket = _Nearest(instance, wanted), _Bracket(problem.n_unlabeled, c)
     try:
         for count in range(1, max_iter + 1):
             solution = descend(instance.with_mean(bracket.c), None)
@@ -205,20 +183,21 @@ def search_balance(
             if nearest.is_over or bracket.is_narrow or nearest.is_near_enough(count):  # type: ignore[redundant-expr]
                 break
     except KeyboardInterrupt:
-        nearest.interrupt()
+        if nearest.solution is None:
+            raise
+        nearest.stopped = "interrupted"
     return nearest.result()
 
 
 def _go_on_from_svms(descend: Descend, train: Train, instance: Instance, nearest: _Nearest) -> None:
     """Descents that begin at SVMs with the number of positive labels wanted, as long as they are nearer to it."""
-    most = nearest.patience.most
-    for _ in range(nearest.patience.most_trained):
+    for _ in range(nearest.most_trained):
         nearest.is_new = False
         outputs = train(nearest.labels_wanted())
         if outputs is None:
             return
         nearest.is_trained = True
         mean, before = float(outputs[nearest.unlabeled].mean()), nearest.misses_by
-        nearest.take(descend(instance.with_mean(float(np.clip(mean, -most, most))), outputs))
+        nearest.take(descend(instance.with_mean(float(np.clip(mean, -_Bracket.most, _Bracket.most))), outputs))
         if nearest.is_over or nearest.misses_by >= before:
             return

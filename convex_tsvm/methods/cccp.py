@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..formulations import Formulation
+from ..deadline import unlimited
+from ..formulations import Formulation, svm
 from ..instance import StepSolution, StepSolver
 from ..problem import Array, Problem
 from ..solution import Solution
 from .descents import minimize, minimize_path
-from .run import Method, Run
-from .schedule import annealing_schedule
-from .settings import Callback, Settings
+from .run import Method, Run, unless_interrupted
+from .settings import Callback, Settings, annealing_schedule
 
 
 class CCCP(Method):
@@ -207,3 +208,16 @@ def cccp_path(
     """
     settings = Settings(tol, max_iter, callback, time_limit)
     return minimize_path(CCCP(annealing), formulation, problems, solver=solver, settings=settings, options=options)
+
+
+def supervised_svms(formulation: Formulation, problems: Iterable[Problem]) -> list[Solution]:
+    """The SVMs of one or more problems with the same points, with the labelled loss of a formulation and no balance.
+
+    Deadlines do not end them.  Ctrl-C raises KeyboardInterrupt, as a comparison with unfinished SVMs would be wrong.
+    """
+    given = [problem.replace(balance=None, balance_sample=None) for problem in problems]
+    # No deadline ends this: callers cannot do without the supervised SVM.
+    with warnings.catch_warnings(), unlimited():
+        warnings.simplefilter("ignore")
+        found = cccp_path(svm(formulation.labeled, fit_intercept=formulation.fit_intercept), given)
+    return list(unless_interrupted(found))

@@ -65,11 +65,6 @@ def max_margin_clustering(
         Its labels +1 and -1 are the clusters; that of the first point is -1, unless the balance or a constraint tells
         the clusters apart.
 
-    Raises
-    ------
-    ValueError
-        If an argument is not as stated.
-
     Examples
     --------
     >>> problem = ct.Problem(X, np.zeros(6), kernel=ct.RBF(1.0), C_unlabeled=1, balance=0.0)

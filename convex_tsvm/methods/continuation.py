@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,26 +20,20 @@ from .run import Method, Run
 from .settings import Callback, Settings
 
 
-@dataclass(frozen=True)
-class Widths:
-    """How widths are found."""
-
-    last: float = 0.05  # the last width that is not zero smooths no output by more than this standard deviation
-    # Curvatures of losses are looked at for outputs up to this size; beyond it no loss of the papers bends downwards.
-    curved_up_to: float = 3.0
-    # The first width is found by so many trials at most, each wider by this factor, with steps of the power method.
-    wider: float = 1.6
-    trials: int = 25
-    power: int = 4
-
-
 class Continuation(Method):
     """The procedure with its settings (see :func:`continuation`)."""
 
     name, best = "continuation", False  # the last point, as in the paper
     solvers = SMOOTH_SOLVERS
     loss = "exp"
-    how = Widths()
+    # How widths are found.
+    last_width = 0.05  # the last width that is not zero smooths no output by more than this standard deviation
+    # Curvatures of losses are looked at for outputs up to this size; beyond it no loss of the papers bends downwards.
+    curved_up_to = 3.0
+    # The first width is found by so many trials at most, each wider by this factor, with steps of the power method.
+    wider = 1.6
+    trials = 25
+    power = 4
 
     def __init__(self, widths: int = 10, whole: bool = False) -> None:
         self.n_widths, self.whole = integer("widths", widths, least=1), bool(whole)
@@ -74,21 +67,21 @@ class Continuation(Method):
         """
         if self.n_widths == 0:
             return np.zeros(1)
-        last = self.how.last / max(float(norms.max()), 1e-300)
+        last = self.last_width / max(float(norms.max()), 1e-300)
         first, vector = last, np.random.default_rng(0).standard_normal(primal.n_variables)
-        for _ in range(self.how.trials):
+        for _ in range(self.trials):
             down = self._downward(primal, first * norms)
-            for _ in range(self.how.power):
+            for _ in range(self.power):
                 vector = primal.space.curved(down, vector / np.linalg.norm(vector))
             if np.linalg.norm(vector) <= 1:
                 break
-            first *= self.how.wider
+            first *= self.wider
         return np.append(np.geomspace(first, last, self.n_widths) if first > last else [last], 0.0)
 
     def _downward(self, primal: SmoothPrimal, deviations: Array) -> Array:
         """By how much the smoothed loss of each point may bend downwards, times its cost, shape (n,)."""
         instance, most = primal.instance, np.zeros(len(deviations))
-        formulation, end = instance.formulation, self.how.curved_up_to
+        formulation, end = instance.formulation, self.curved_up_to
         points = [] if formulation.unlabeled is None else [instance.ungrouped]
         points += [group.where for group in formulation.groups]
         for loss, where in zip(primal.losses[1:], points, strict=True):

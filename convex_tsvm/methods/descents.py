@@ -12,22 +12,13 @@ from numpy.typing import ArrayLike
 
 from ..deadline import share_of_time, within
 from ..formulations import Formulation
-from ..instance import (
-    Instance,
-    StepSolution,
-    StepSolver,
-    certify,
-    first_guess,
-    has_mirror_image,
-    same_points,
-)
+from ..instance import Instance, StepSolution, StepSolver, certify, first_guess, has_mirror_image, same_points
 from ..problem import Array, Problem
 from ..solution import Solution
 from ..table import DESCENTS, METHODS, SOLVERS
 from .balance import search_balance
 from .run import Method, Recorded, Run
-from .settings import Settings
-from .solvers import make_solver, solver_of, step_solver
+from .settings import Settings, make_solver, solver_of, step_solver
 
 
 def minimize(

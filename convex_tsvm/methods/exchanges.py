@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,15 +11,11 @@ from ..instance import Instance
 from ..problem import Array
 from ..ties import falling
 from .run import Run
-from .schedule import growing
+from .settings import growing
 
 
 def settle(
-    run: Run,
-    labels: Array,
-    scale: float = 1.0,
-    max_pairs: int | None = None,
-    by_slacks: bool = False,
+    run: Run, labels: Array, scale: float = 1.0, max_pairs: int | None = None, by_slacks: bool = False
 ) -> tuple[str, Array]:
     """Rounds of SVMs and exchanges at fixed costs until no exchange lowers the objective; status and labels.
 
@@ -55,30 +50,20 @@ def settle(
     return "max_iter", labels
 
 
-@dataclass(frozen=True)
-class Reheats:
-    """How C* is lowered and raised again."""
-
-    # It is lowered to these shares of it, one after the other; the last leads to other labellings altogether.
-    shares: tuple[float, ...] = (0.3, 0.03)
-    many: int = 20_000  # of so many unlabelled points the last share has not found a better labelling, and is left out
-    ratio: float = 2.0  # it is raised by this factor each time
-    gain: float = 1e-4  # the next share comes when one has not lowered the objective by this share
-
-
 def reheat(run: Run, labels: Array, most: int, max_pairs: int | None) -> str:
     """Lower C*, raise it again with rounds of exchanges, from the best labels so far, ``most`` times at most; status.
 
     It is lowered a little as long as that leads to a lower objective, then more: of many points a few more find their
     labels each time, of few points all are where they are or another labelling altogether is better.
     """
-    how, status, depth = Reheats(), "converged", 0
-    shares = how.shares if run.instance.problem.n_unlabeled < how.many else how.shares[:-1]
+    status, depth = "converged", 0
+    # The last share leads to other labellings altogether, and of many points to none that was better.
+    shares = (0.3, 0.03) if run.instance.problem.n_unlabeled < 20_000 else (0.3,)
     for _ in range(most):
         before = run.best_objective
-        for scale in growing(shares[depth], how.ratio):
+        for scale in growing(shares[depth], ratio=2.0):
             status, labels = settle(run, labels, float(scale), max_pairs)
-        if not run.best_objective < before - how.gain * abs(before):
+        if not run.best_objective < before - 1e-4 * abs(before):
             depth += 1
         if depth == len(shares):
             break

@@ -18,8 +18,7 @@ from ..validation import finite
 from .annealing import Annealing
 from .descents import minimize
 from .run import Method, Run
-from .schedule import annealing_schedule, doubling, falling
-from .settings import Callback, Settings
+from .settings import Callback, Settings, annealing_schedule, doubling, falling
 
 
 def goal(run: Run, last: bool) -> float:

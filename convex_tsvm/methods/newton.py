@@ -13,8 +13,7 @@ from ..table import SMOOTH_SOLVERS
 from .descents import minimize
 from .gradient import follow
 from .run import Method, Run
-from .schedule import annealing_schedule
-from .settings import Callback, Settings
+from .settings import Callback, Settings, annealing_schedule
 
 
 class Newton(Method):

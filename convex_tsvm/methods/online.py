@@ -25,17 +25,6 @@ from ..problem import Array
 from ..validation import is_sparse
 
 
-@dataclass(frozen=True)
-class Steps:
-    """How subgradient steps are made."""
-
-    # Unlabelled points of a step, and the most labelled ones, which are drawn anew for each.
-    unlabeled: int = 64
-    labeled: int = 32
-    kept: int = 5000  # so many of the labelled points that have come are kept, drawn evenly: chunks need not have any
-    forgetting: float = 3.0  # the average forgets early iterates like t^-(this + 1) (Shamir and Zhang 2013)
-
-
 @dataclass(eq=False)
 class OnlineDescent:
     """Functions w_k·x + b_k of K classes that learn from one chunk of points after the other.
@@ -66,7 +55,14 @@ class OnlineDescent:
     n_labeled: int = field(default=0, init=False)
     n_unlabeled: int = field(default=0, init=False)
     n_steps: int = field(default=0, init=False)
-    steps: ClassVar[Steps] = Steps()
+    # How subgradient steps are made.
+    # Unlabelled points of a step, and the most labelled ones, which are drawn anew for each.
+    of_unlabeled: ClassVar[int] = 64
+    of_labeled: ClassVar[int] = 32
+    most_kept: ClassVar[int] = (
+        5000  # so many of the labelled points that have come are kept, drawn evenly: chunks need not have any
+    )
+    forgetting: ClassVar[float] = 3.0  # the average forgets early iterates like t^-(this + 1) (Shamir and Zhang 2013)
 
     def __post_init__(self) -> None:
         formulation = self.formulation
@@ -113,9 +109,12 @@ class OnlineDescent:
         if self.centred and means is not None:
             self.b = self.average_b = means.copy()
         self._keep(X[known], signs[:, known])
-        slopes = self._tangents(X[unknown]) if len(unknown) else np.zeros((0, len(self.w)))
+        slopes = np.zeros((0, len(self.w)))
+        if len(unknown):  # those of the concave part of the loss at the averaged functions, shape (n_unlabeled, K)
+            outputs = self._outputs(X[unknown], self.average, self.average_b)
+            slopes = np.asarray(self.formulation.parts[2][1].supergradient(outputs))
         order = self.rng.permutation(len(unknown))
-        n_batches = max(1, -(-len(order) // self.steps.unlabeled), -(-len(known) // self.steps.labeled))
+        n_batches = max(1, -(-len(order) // self.of_unlabeled), -(-len(known) // self.of_labeled))
         for part in np.array_split(order, n_batches):
             self._step(X[unknown[part]], slopes[part], ridge, ratio)
 
@@ -143,8 +142,8 @@ class OnlineDescent:
         if self.kept is not None:
             stack = sp.vstack if is_sparse(X) else np.vstack
             X, signs = stack([self.kept[0], X]), np.hstack([self.kept[1], signs])
-        if X.shape[0] > self.steps.kept:
-            chosen = np.sort(self.rng.choice(X.shape[0], self.steps.kept, replace=False))
+        if X.shape[0] > self.most_kept:
+            chosen = np.sort(self.rng.choice(X.shape[0], self.most_kept, replace=False))
             X, signs = X[chosen], signs[:, chosen]
         self.kept = (sp.csr_matrix(X) if is_sparse(X) else X), signs
 
@@ -152,18 +151,13 @@ class OnlineDescent:
         """f, shape (n, K)."""
         return np.asarray(X @ w.T) - (w @ self.mean if self.centred else 0.0) + b
 
-    def _tangents(self, X: Any) -> Array:
-        """Slopes of the concave part of the unlabelled points' loss at the averaged functions, shape (n, K)."""
-        concave = self.formulation.parts[2][1]
-        return np.asarray(concave.supergradient(self._outputs(X, self.average, self.average_b)))
-
     def _step(self, unlabeled: Any, slopes: Array, ridge: float, ratio: float) -> None:
         """One subgradient step, from some unlabelled points and labelled ones that are drawn, and the average of it."""
         w, b = self.w, self.b
         gradient, shift = ridge * w, np.zeros(len(w))
         if self.kept is not None:
             X, signs = self.kept
-            drawn = self.rng.choice(X.shape[0], min(X.shape[0], self.steps.labeled), replace=False)
+            drawn = self.rng.choice(X.shape[0], min(X.shape[0], self.of_labeled), replace=False)
             f, y = self._outputs(X[drawn], w, b), signs[:, drawn].T
             pull = y * self.labeled.supergradient(y * f) / len(drawn)
             gradient, shift = self._pulled(gradient, shift, X[drawn], pull)
@@ -177,7 +171,7 @@ class OnlineDescent:
         self.w = w - rate * gradient
         if self.formulation.fit_intercept and not self.centred:
             self.b = b - rate * shift
-        weight = (self.steps.forgetting + 1) / (self.n_steps + self.steps.forgetting)
+        weight = (self.forgetting + 1) / (self.n_steps + self.forgetting)
         self.average += weight * (self.w - self.average)
         self.average_b = self.average_b + weight * (self.b - self.average_b)
 

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from ..deadline import TimeIsUp, within
 from ..formulations import Formulation
 from ..instance import Instance, StepSolver, same_points
-from ..instance.potts import PottsProbabilities
+from ..instance.probabilities import PottsProbabilities
 from ..notice import warn
 from ..problem import Array, Problem
 from ..solution import Solution
@@ -31,8 +31,7 @@ from ..validation import is_sparse
 from .annealing import Annealing
 from .descents import Descents
 from .run import Interrupted, Run
-from .schedule import falling
-from .settings import Settings
+from .settings import Settings, falling
 
 
 @dataclass(frozen=True)
@@ -232,10 +231,8 @@ class Potts:
         energy, objective = -temperature * len(self.unknown) * self.known.entropy(), 0.0
         for k, (run, point, p, (plus, minus)) in enumerate(zip(self.runs, points, shares, losses, strict=True)):
             labels = self.signs(k)
-            expected, full = (
-                point.regularization + run.instance.total(share * plus + (1 - share) * minus, self.cost)
-                for share in (p, labels > 0)
-            )
+            expected = point.regularization + run.instance.total(p * plus + (1 - p) * minus, self.cost)
+            full = run.value(point, labels)
             run.record(point, stage=temperature, labels=labels, step_objective=expected, objective=full)
             energy, objective = energy + expected, objective + full
         return g, energy, objective

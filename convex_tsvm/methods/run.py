@@ -15,15 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..deadline import TimeIsUp, time_is_up, unlimited
-from ..instance import (
-    RECOMPUTED,
-    ConvexStep,
-    Instance,
-    SmoothPoint,
-    SmoothPrimal,
-    StepSolution,
-    StepSolver,
-)
+from ..instance import RECOMPUTED, ConvexStep, Instance, SmoothPoint, SmoothPrimal, StepSolution, StepSolver
 from ..losses import PLQ
 from ..notice import warn
 from ..problem import Array
@@ -31,8 +23,7 @@ from ..solution import Iteration, Solution
 from ..solvers import SmoothSolver
 from ..table import STEP_SOLVERS
 from ..validation import one_of
-from .settings import Settings
-from .solvers import step_solver
+from .settings import Settings, step_solver
 
 #: What runs record: solved convex steps, or points where descents ended.
 Recorded = StepSolution | SmoothPoint
@@ -313,7 +304,10 @@ class Run:
         at_full_cost = step_objective is not None and stage == 1 and labels is None
         if objective is None:
             objective = float(step_objective) if at_full_cost else self.value(point, labels)  # type: ignore[arg-type]
-        if self._best is None or self._is_better(objective, point):
+        least, best = (np.nan, point) if self._best is None else self._best[:2]
+        # A point that is solved is better than one that is not, and lower by no more than rounding.
+        slack = 1e-9 * abs(least) * ((point.status == "optimal") - (best.status == "optimal"))
+        if np.isnan(least) or objective < least + slack:
             self._best = objective, point, labels
         iteration = Iteration(
             objective=objective,
@@ -331,15 +325,6 @@ class Run:
         self.history.append(iteration)
         if self.settings.callback is not None:
             self.settings.callback(iteration)
-
-    def _is_better(self, objective: float, point: Recorded) -> bool:
-        """Whether a point is better than the best so far.
-
-        One that is solved is better than one that is not, and lower by no more than rounding.
-        """
-        least, best, _ = self._best  # type: ignore[misc]
-        slack = 1e-9 * abs(least) * ((point.status == "optimal") - (best.status == "optimal"))
-        return objective < least + slack or np.isnan(least)
 
     @property
     def best_objective(self) -> float:

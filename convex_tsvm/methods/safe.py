@@ -20,13 +20,12 @@ from ..solution import Solution
 from ..solvers import NativeSolver
 from ..ties import falling
 from ..validation import integer
-from .cccp import CCCP
+from .cccp import CCCP, supervised_svms
 from .descents import Descents
 from .left_out import costs_without
 from .run import STOPPED
 from .settings import Settings
 from .shares import spoilt
-from .supervised import supervised_svms
 
 
 @dataclass(frozen=True, eq=False, repr=False)

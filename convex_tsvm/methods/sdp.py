@@ -1,14 +1,81 @@
-"""Labels from the SDP relaxation (debie2004 §2)."""
+"""Labels from the SDP relaxation (debie2004 §2), and the SVM trained on labels that were found in any such way."""
 
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 
-from ..deadline import time_is_up
+import numpy as np
+
+from ..deadline import time_is_up, unlimited
 from ..formulations import Formulation
-from ..problem import Problem
+from ..instance import Instance
+from ..notice import warn
+from ..problem import Array, Problem
 from ..relaxations import LowerBoundBuilder, Relaxation
-from .trained import RelaxedSolution, trained_on_labels
+from ..solution import Solution
+from ..solvers import NativeSolver
+from .run import STOPPED
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RelaxedSolution(Solution):
+    """Labels by thresholding those of a relaxation; its step is the SVM trained on them.
+
+    Attributes
+    ----------
+    relaxed : array, shape (n,)
+        Labels before thresholding; known ones as given.
+
+    Examples
+    --------
+    >>> solution = ct.sdp_transduction(ct.s3vm(), problem)
+    >>> solution.relaxed.shape, bool(solution.lower_bound <= solution.objective)
+    ((6,), True)
+    """
+
+    relaxed: Array | None = None
+
+    @property
+    def scores(self) -> Array:
+        """Labels before thresholding, shape (n,)."""
+        return self.point.outputs if self.relaxed is None else self.relaxed
+
+
+def trained_on_labels(
+    formulation: Formulation, problem: Problem, scores: Array, began: float, status: str, bound: float | None = None
+) -> RelaxedSolution:
+    """The solution with the labels that scores give; its decision function is the SVM trained on these labels.
+
+    ``began`` is the time when the work began, and ``bound`` a proven lower bound of the optimum, if one is known.
+    """
+    if status in STOPPED:
+        warn(f"{status}: the labels are those of an unfinished relaxation")
+    instance = Instance(formulation, problem)
+    labels = instance.best_labels(scores)
+    with unlimited():
+        solver = NativeSolver(problem)
+        point = solver.solve(instance.svm(labels))
+    if status == "converged":
+        # An objective that rounding has spoilt is none.
+        status = "converged" if point.judged(solver.tol).status == "optimal" else "inaccurate"
+    objective = instance.objective(point.outputs, point.regularization)
+    if instance.n_positive is not None:
+        # Without a bias that moves them, outputs may have other signs than the labels, which then are what is paid for.
+        objective = instance.labelled_objective(point.outputs, point.regularization, labels)
+    if bound is not None:
+        bound = min(bound, objective)  # where both are the optimum, rounding may have them in the wrong order
+    return RelaxedSolution(
+        formulation=formulation,
+        problem=problem,
+        point=point,
+        objective=objective,
+        status=status,
+        seconds=time.perf_counter() - began,
+        lower_bound=bound,
+        given_labels=None if instance.n_positive is None else labels,
+        relaxed=np.where(problem.y != 0, problem.y, scores),
+    )
 
 
 def sdp_transduction(

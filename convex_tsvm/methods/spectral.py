@@ -18,7 +18,7 @@ from ..kernels.functions import dense
 from ..problem import Array, Problem
 from ..ties import EQUAL, clearest, eigenvectors
 from ..validation import finite, integer, one_of
-from .trained import RelaxedSolution, trained_on_labels
+from .sdp import RelaxedSolution, trained_on_labels
 
 
 def spectral_transduction(

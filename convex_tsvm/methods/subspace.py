@@ -24,8 +24,8 @@ from ..problem import Array, Problem
 from ..relaxations.label_matrix.margins import margin_svm
 from ..relaxations.safe_bounds import into_domain, least_eigenvalue, weighted
 from ..validation import finite, integer
+from .sdp import RelaxedSolution, trained_on_labels
 from .spectral import spectral_subspace
-from .trained import RelaxedSolution, trained_on_labels
 
 
 def subspace_transduction(

@@ -16,8 +16,7 @@ from ..validation import finite, integer, one_of
 from .descents import minimize
 from .exchanges import reheat, settle
 from .run import Method, Run
-from .schedule import annealing_schedule, growing
-from .settings import Callback, Settings
+from .settings import Callback, Settings, annealing_schedule, growing
 
 
 class Switching(Method):
@@ -55,14 +54,11 @@ class Switching(Method):
             raise ValueError(f"pairs='slacks' needs a prescribed number of positive labels, not {run.instance.balance}")
         labels, status = run.instance.best_labels(outputs), "converged"
         for scale in self.scales:
-            with run.tolerance(run.settings.tol * self._looseness(float(scale))):
+            # The tolerance falls to that of the last factor on C* as the factor rises.
+            looseness = 1.0 if self.scales[0] == 1 else self.loosened ** (np.log(scale) / np.log(self.scales[0]))
+            with run.tolerance(run.settings.tol * float(looseness)):
                 status, labels = settle(run, labels, float(scale), self.max_pairs, self.by_slacks)
         return reheat(run, labels, self.reheats, self.max_pairs) if self.reheats else status
-
-    def _looseness(self, scale: float) -> float:
-        """The tolerance at a factor on C* in units of that of the last: it falls as the factor rises."""
-        first = float(self.scales[0])
-        return 1.0 if first == 1 else self.loosened ** (np.log(scale) / np.log(first))
 
 
 def switching(
@@ -116,8 +112,6 @@ def switching(
     >>> ct.switching(ct.tsvm("hinge"), problem.replace(balance=("exact", 0.5))).labels
     array([-1., -1., -1.,  1.,  1.,  1.])
     """
-    settings, method = (
-        Settings(tol, max_iter, callback, time_limit),
-        Switching(annealing, max_pairs, reheats, pairs, loosened),
-    )
+    settings = Settings(tol, max_iter, callback, time_limit)
+    method = Switching(annealing, max_pairs, reheats, pairs, loosened)
     return minimize(method, formulation, problem, solver=solver, start=start, settings=settings, options=options)

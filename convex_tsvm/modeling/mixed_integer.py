@@ -107,12 +107,11 @@ class MixedIntegerModel:
         constraints: list[cp.Constraint] = [f - (cp.Constant(features, name="X" if linear else "Z") @ w + b) == 0]
         self.low, self.high = _ends(instance, kinds, features, upper)
         self.positive: cp.Variable | None = None
-        if instance.target_sum is not None:
-            paid, more = self._of_targets(kinds)
-        else:
-            paid, more = self._of_pieces(kinds)
         if instance.target_sum is None:
+            paid, more = self._of_pieces(kinds)
             constraints += rows_of(instance, f)
+        else:
+            paid, more = self._of_targets()
         parts = {kind.name: kind.where for kind in kinds}
         self.problem = ReadableProblem(cp.Minimize(objective + paid), constraints + more, parts=parts)
 
@@ -149,7 +148,7 @@ class MixedIntegerModel:
             constraints.append(cp.sum(self.positive) == self.instance.n_positive)
         return sum_of(paid), constraints
 
-    def _of_targets(self, kinds: list[_Kind]) -> tuple[cp.Expression, list[cp.Constraint]]:
+    def _of_targets(self) -> tuple[cp.Expression, list[cp.Constraint]]:
         """The same for targets v = f + y ξ, whose sum is given (Bai and Yan 2016): v is outside (-1, 1)."""
         instance, problem = self.instance, self.instance.problem
         known, unknown = problem.labeled, problem.unlabeled

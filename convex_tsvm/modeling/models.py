@@ -20,8 +20,7 @@ from ..kernels import CentredRows, GramRows, RowSource, RowsWithSums, kernel_fac
 from ..kernels.functions import dense
 from ..losses import PLQ, Convex, ConvexLoss
 from ..problem import Array
-from .additions import AddedPoint, added_point, added_terms, values_of
-from .expressions import conjugate_segments, loss_expression, sum_of
+from .expressions import AddedPoint, added_point, added_terms, conjugate_segments, loss_expression, sum_of, values_of
 from .printing import ReadableProblem
 
 

@@ -15,8 +15,7 @@ from ..kernels import kernel_factor
 from ..kernels.functions import dense
 from ..losses import PLQ, ConvexLoss, DCLoss, Exponential, Loss
 from ..problem import Array
-from .additions import added_terms
-from .expressions import loss_expression, rows_of, sum_of
+from .expressions import added_terms, loss_expression, rows_of, sum_of
 from .printing import ReadableProblem
 
 

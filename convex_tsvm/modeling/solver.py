@@ -205,6 +205,6 @@ class CvxpySolver:
         if status == cp.OPTIMAL and solution.status != "optimal":
             warn(
                 f"cvxpy_solver={self.solver!r} calls its point optimal, but recomputed from it the relative duality "
-                f"gap is {solution.gap:.2g} and the violation {solution.kkt:.2g}: scale the points",
+                f"gap is {solution.gap:.2g} and the violation {solution.kkt:.2g}: scale the points"
             )
         return solution

@@ -11,7 +11,10 @@ from numba.core import event
 
 
 class _Told(event.Listener):
-    """Prints the message once, if the error output is a terminal, or in a notebook, and measures the time."""
+    """Prints the message once, if the error output is a terminal, or in a notebook.
+
+    ``seconds`` is what compilations have taken in this process: 0 where all loops came from numba's cache.
+    """
 
     def __init__(self) -> None:
         self.told, self.seconds, self._depth, self._began = False, 0.0, 0, 0.0
@@ -36,17 +39,8 @@ class _Told(event.Listener):
 
 
 @cache
-def _told() -> _Told:
+def tell_of_compilation() -> _Told:
+    """Register the listener with numba; repeated calls do nothing."""
     listener = _Told()
     event.register("numba:compile", listener)
     return listener
-
-
-def tell_of_compilation() -> None:
-    """Register the listener with numba; repeated calls do nothing."""
-    _told()
-
-
-def compilation_seconds() -> float:
-    """Seconds that compilations have taken in this process: 0 where all loops came from numba's cache."""
-    return _told().seconds

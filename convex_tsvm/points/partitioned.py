@@ -1,4 +1,4 @@
-"""Points in parts that Dask holds, or makes when they are asked for: on several machines, or larger than memory.
+"""Points in parts that Dask holds, or makes when they are asked for, on several machines; and points of whatever kind.
 
 Every product is one small task for each part and a sum of their results; a part is read, used and forgotten, unless
 the user has made Dask keep it.  Tasks do not depend on a worker's state, so that another worker can repeat those of one
@@ -184,3 +184,22 @@ def _dask() -> Any:
 def _quiet() -> AbstractContextManager[Any]:
     # Graphs here hold a number for each point, as they must: Dask is to warn of them from this number of bytes on.
     return _dask().config.set({"distributed.admin.large-graph-warning-threshold": 2**33})
+
+
+def linear_points(X: Any) -> LinearPoints:
+    """An array or a sparse matrix as points that are asked for products only; nothing is copied that need not be.
+
+    Parameters
+    ----------
+    X : array, sparse matrix, Dask array or LinearPoints, shape (n, d)
+        Of 32 or 64-bit floating-point numbers; others are converted.  Sparse rows that are not sorted, or hold a column
+        twice, are copied.
+
+    Raises
+    ------
+    ValueError
+        If X is not two-dimensional, is empty, or holds NaN or infinity.
+    """
+    if isinstance(X, LinearPoints):
+        return X
+    return DaskPoints.of(X) if hasattr(X, "dask") and hasattr(X, "to_delayed") else in_memory(X)

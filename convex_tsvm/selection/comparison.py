@@ -1,4 +1,4 @@
-"""Whether unlabelled points are used, and whether they help: the supervised SVM beside a semi-supervised one."""
+"""Whether unlabelled points help: the supervised classifier beside a semi-supervised one, and learning curves."""
 
 from __future__ import annotations
 
@@ -8,20 +8,21 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
 from ..estimators.advice import acting
-from ..estimators.labels import labeled_points
+from ..estimators.labels import labeled_points, marked, marker_of, unlabeled_points
 from ..instance import Instance
-from ..methods.supervised import supervised_svms
+from ..methods.cccp import supervised_svms
 from ..notice import warn
 from ..problem import Array
 from ..validation import integer
-from .scoring import Judge, judged
-from .splits import LabeledKFold
-from .steps import Steps, fitted_apart
+from .fits import Steps, fitted_apart
+from .splits import Judge, LabeledKFold, judged
 
 
 @dataclass(frozen=True)
@@ -94,8 +95,6 @@ def compare_supervised(
 
     Raises
     ------
-    ValueError
-        If an argument is not as stated.
     KeyboardInterrupt
         If it came: half a comparison says nothing.
 
@@ -168,3 +167,167 @@ def _left_out(
                 scores[k].append(judged(fitted, X, labels, test, scoring))
     errors = [np.concatenate([*one, []]).astype(float) for one in wrong]
     return errors, [np.array(one) for one in scores]
+
+
+@dataclass(frozen=True, eq=False)
+class LearningCurve:
+    """Errors at the points whose labels were hidden.
+
+    Attributes
+    ----------
+    n_labeled : int array, shape (m,)
+        Labels shown.
+    errors, supervised_errors : array, shape (m, n_draws)
+        In [0, 1], for every draw of labels, of the semi-supervised and of the supervised classifier.
+    scores, supervised_scores : array, shape (m, n_draws), or None
+        What ``scoring`` asked for at the same points, if it was given.
+    status : {"converged", "interrupted"}
+        "interrupted" if Ctrl-C came: the draws are those that were done by then.
+
+    Examples
+    --------
+    >>> curve = ct.selection.learning_curve(ct.TransductiveSVC(), points, truth, n_labeled=(4, 8), n_draws=2)
+    >>> curve.n_labeled, curve.errors.shape
+    (array([4, 8]), (2, 2))
+    """
+
+    n_labeled: NDArray[np.intp]
+    errors: Array
+    supervised_errors: Array
+    scores: Array | None = None
+    supervised_scores: Array | None = None
+    status: str = "converged"
+
+    def __str__(self) -> str:
+        rows = ["labels  error            supervised       gain"]
+        for n, one, other in zip(self.n_labeled, self.errors, self.supervised_errors, strict=True):
+            rows.append(f"{n:<7} {_shown(one):<16} {_shown(other):<16} {_shown(other - one)}")
+        return "\n".join(rows)
+
+
+def learning_curve(
+    estimator: Any,
+    X: Any,
+    y: ArrayLike,
+    *,
+    n_labeled: Sequence[int] = (10, 20, 50, 100),
+    n_draws: int = 10,
+    per_class: bool = False,
+    supervised: Any = None,
+    scoring: Any = None,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+) -> LearningCurve:
+    """Fit a classifier to few labels, then to more.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A classifier of this package, or a pipeline that ends in one.
+    X : array, sparse matrix or DataFrame, shape (n, n_features)
+    y : array, shape (n,)
+        True labels; where they are unknown, the estimator's ``unlabeled``: such points are always unlabelled, and
+        count in no error.
+    n_labeled : sequence of int
+        Numbers of labels, each at least the number of classes.
+    n_draws : int, default 10
+        Random draws of labels for every number; larger ones contain the smaller ones.
+    per_class : bool, default False
+        Whether as many labels of every class are drawn; otherwise they are drawn at random, with one of each class.
+    supervised : estimator, optional
+        What is fitted to the labelled points alone; by default the same classifier, which then is a supervised SVM,
+        while a pipeline's transformers are fitted to all points.
+    scoring : str or callable, optional
+        A name of scikit-learn's, a scorer, or a function of true and predicted labels: what is computed besides errors.
+    n_jobs : int, optional
+        Draws at the same time (joblib).
+
+    Returns
+    -------
+    LearningCurve
+        After Ctrl-C, with a warning, that of the draws that were done.
+
+    Raises
+    ------
+    ValueError
+        If a number of labels is too small or too large.
+    KeyboardInterrupt
+        If it came before a draw was done.
+
+    Examples
+    --------
+    >>> curve = ct.selection.learning_curve(ct.TransductiveSVC(), points, truth, n_labeled=(4, 8), n_draws=2)
+    >>> curve.errors.mean(axis=1) < 0.2
+    array([ True,  True])
+    """
+    truth, marker = np.asarray(y), marker_of(estimator)
+    if scoring is not None:
+        Judge.of(scoring)  # raises ValueError for a wrong ``scoring`` before anything is fitted
+    known = np.flatnonzero(~unlabeled_points(y, marker))
+    classes = np.unique(truth[known].astype(str))
+    for n in n_labeled:
+        if integer("n_labeled", n, least=len(classes)) >= len(known):
+            raise ValueError(f"n_labeled={n} must be less than the {len(known)} points with known labels")
+    draw_of = _Draw(estimator, supervised, X, truth, known, sorted(n_labeled), per_class, marker, scoring)
+    found: list[list[tuple[float, ...]]] = []
+    status, seeds = "converged", range(random_state, random_state + integer("n_draws", n_draws, least=1))
+    try:
+        for errors_of_draw in Parallel(n_jobs=n_jobs, return_as="generator")(delayed(draw_of)(seed) for seed in seeds):
+            found.append(errors_of_draw)
+    except KeyboardInterrupt:
+        if not found:
+            raise KeyboardInterrupt(f"none of {n_draws} draws was done: there is no learning curve") from None
+        status = "interrupted"
+        warn(f"interrupted: the learning curve is of {len(found)} of {n_draws} draws")
+    of_draws = np.transpose(found)  # errors of both classifiers, and their scores
+    own = of_draws[:2] if scoring is None else of_draws
+    fields = ("errors", "supervised_errors", "scores", "supervised_scores")
+    return LearningCurve(np.array(sorted(n_labeled)), **dict(zip(fields, own, strict=False)), status=status)
+
+
+@dataclass(frozen=True)
+class _Draw:
+    """A function of a seed that draws labels, and fits and judges both classifiers on them."""
+
+    estimator: Any
+    supervised: Any
+    X: Any
+    truth: NDArray[Any]
+    known: NDArray[np.intp]
+    numbers: Sequence[int]
+    per_class: bool
+    marker: Any
+    scoring: Any
+
+    def __call__(self, seed: int) -> list[tuple[float, ...]]:
+        """Errors of both classifiers and their scores, for every number of labels."""
+        order = np.random.default_rng(seed).permutation(self.known)
+        names = self.truth[order].astype(str)
+        # The first point of every class comes first; after that, if classes count alike, the second of every class.
+        rank = np.zeros(len(order), dtype=int)
+        for name in np.unique(names):
+            rank[names == name] = np.arange((names == name).sum())
+        order = order[np.argsort(rank if self.per_class else rank > 0, kind="stable")]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return [self._judged(np.sort(order[:n]), order[n:]) for n in self.numbers]
+
+    def _judged(self, shown: NDArray[np.intp], hidden: NDArray[np.intp]) -> tuple[float, ...]:
+        """Errors and scores of both classifiers with the labels of ``shown``, at the points of ``hidden``."""
+        X, truth, marker = self.X, self.truth, self.marker
+        y = marked(truth, ~np.isin(np.arange(len(truth)), shown), marker)
+        fitted = clone(self.estimator).fit(X, y)
+        if self.supervised is None and isinstance(self.estimator, Pipeline):
+            alone = fitted_apart(self.estimator, X, y, shown)
+        else:
+            other = self.estimator if self.supervised is None else self.supervised
+            alone = clone(other).fit(_safe_indexing(X, shown), truth[shown])
+        own = fitted[-1] if isinstance(fitted, Pipeline) else fitted
+        found = (own.transduction_[hidden], alone.predict(_safe_indexing(X, hidden)))
+        errors = [float((labels != truth[hidden]).mean()) for labels in found]
+        return (*errors, *(judged(one, X, truth, hidden, self.scoring) for one in (fitted, alone)))
+
+
+def _shown(values: Array) -> str:
+    error = values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else 0.0
+    return f"{100 * values.mean():.2f} ± {100 * error:.2f} %"

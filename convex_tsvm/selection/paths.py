@@ -22,8 +22,8 @@ from ..problem import Array
 from ..solution import Solution
 from ..ties import falling
 from ..validation import finite
+from .fits import Steps
 from .splits import left_out
-from .steps import Steps
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,13 +77,7 @@ class CostPath:
 
 
 def cost_path(
-    estimator: Any,
-    X: Any,
-    y: ArrayLike,
-    *,
-    factors: Sequence[float] | None = None,
-    cv: int = 5,
-    random_state: int = 0,
+    estimator: Any, X: Any, y: ArrayLike, *, factors: Sequence[float] | None = None, cv: int = 5, random_state: int = 0
 ) -> CostPath:
     """Let the cost C* of unlabelled points rise, and choose it by the labelled points that are left out.
 

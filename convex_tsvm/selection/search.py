@@ -27,10 +27,8 @@ from ..problem import Array
 from ..progress import status_line
 from ..ties import falling
 from ..validation import finite, one_of
-from .fits import PlainFits, SharedFits
-from .scoring import Judge
-from .splits import LabeledKFold
-from .steps import ActsAsFitted, RoutesWeights, Steps
+from .fits import ActsAsFitted, PlainFits, RoutesWeights, SharedFits, Steps
+from .splits import Judge, LabeledKFold
 
 
 @dataclass(eq=False, repr=False)

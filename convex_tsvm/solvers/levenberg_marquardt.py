@@ -134,7 +134,9 @@ class _Bending:
             factorize, solve = (lapack.ssytrf, lapack.ssytrs) if single else (lapack.dsytrf, lapack.dsytrs)
             # Without a large workspace LAPACK goes column by column, which is slow.
             factor, pivots, info = factorize(S, lower=1, lwork=64 * len(bent), overwrite_a=1)
-            if info != 0 or _n_negative(factor, pivots) != self.n_down:
+            # Negative eigenvalues by the Bunch-Kaufman factor, in which a block of two pivots has one of either sign.
+            n_negative = int((factor.diagonal()[pivots > 0] < 0).sum()) + int((pivots <= 0).sum()) // 2
+            if info != 0 or n_negative != self.n_down:
                 return None
 
             def solved(right: Array) -> Array:
@@ -154,9 +156,3 @@ class _Bending:
     def quadratic(self, d: Array, shift: float, change: Array) -> float:
         """dᵀ (K + K D K) d, with what the bias adds."""
         return float(d @ (change - shift)) + float(self.D @ change**2)
-
-
-def _n_negative(factor: NDArray[Any], pivots: NDArray[np.intc]) -> int:
-    """Negative eigenvalues of a matrix from its Bunch-Kaufman factor: a block of two pivots has one of either sign."""
-    single = pivots > 0
-    return int((factor.diagonal()[single] < 0).sum()) + int((~single).sum()) // 2

@@ -33,20 +33,6 @@ from .finite_newton import FiniteNewton
 from .finite_newton.directions import Directions
 
 
-@dataclasses.dataclass(frozen=True)
-class Effort:
-    """When finite Newton takes over."""
-
-    # Coordinate descent goes on up to the first share of what finite Newton is expected to cost, whatever its gap does,
-    # and up to the second if its gap falls fast enough.
-    trial: float = 0.15
-    most: float = 0.8
-    window: int = 5  # epochs over which the gap's decrease is measured
-    epochs: float = 8  # finite Newton is asked at once where it is expected to cost no more than so many epochs
-    # Without kinks it is also where there are so many points for a feature, since a few steps then suffice.
-    points: float = 10
-
-
 class LinearSolver:
     """Solver of the convex steps of one linear problem: coordinate descent, finite Newton, or one after the other.
 
@@ -68,7 +54,15 @@ class LinearSolver:
     name = "linear"
     takes = Takes(losses="finite PLQ", constraints=False, kernels=False)
 
-    effort = Effort()
+    # When finite Newton takes over.
+    # Coordinate descent goes on up to the first share of what finite Newton is expected to cost, whatever its gap does,
+    # and up to the second if its gap falls fast enough.
+    trial = 0.15
+    most = 0.8
+    window = 5  # epochs over which the gap's decrease is measured
+    epochs = 8  # finite Newton is asked at once where it is expected to cost no more than so many epochs
+    # Without kinks it is also where there are so many points for a feature, since a few steps then suffice.
+    points = 10
 
     def __init__(
         self, problem: Problem, *, tol: float = 1e-3, progress: Callable[[int, float], None] | None = None
@@ -98,9 +92,11 @@ class LinearSolver:
         :meth:`~convex_tsvm.solvers.CoordinateDescent.solve`.
         """
         began, coordinates, before = time.perf_counter(), self.coordinates, 0
-        most = self._newton_cost(step)
+        points, sparse = self.newton.points, isinstance(self.newton.points, SparsePoints)
+        cost = newton_step_cost(points.shape[1], points.n_entries, _is_smooth(step), sparse)
+        most = self._newton_steps(step) * cost
         if coordinates is not None and not self._newton_at_once(step, most):
-            found = coordinates.descend(step, start, _Trial(most, self.newton.points, self.tol, self.effort))
+            found = coordinates.descend(step, start, _Trial(self, most))
             if found.status != "max_iter":
                 return found
             before = found.n_iter
@@ -129,18 +125,13 @@ class LinearSolver:
             return True  # it has taken over before, and a step that is like the last one takes it a few steps
         points = self.newton.points
         n, d = points.shape
-        if _is_smooth(step) and not isinstance(points, SparsePoints) and self.effort.points * d <= n:
+        if _is_smooth(step) and not isinstance(points, SparsePoints) and self.points * d <= n:
             return True
-        return cost <= self.effort.epochs * epoch_cost(n, points.n_entries)
+        return cost <= self.epochs * epoch_cost(n, points.n_entries)
 
     def _newton_steps(self, step: ConvexStep) -> float:
         """How many steps finite Newton is expected to need; those it took lately count, the last half of all."""
         return newton_steps(*self.newton.points.shape, _is_smooth(step)) if self._n_steps is None else self._n_steps
-
-    def _newton_cost(self, step: ConvexStep) -> float:
-        points = self.newton.points
-        sparse = isinstance(points, SparsePoints)
-        return self._newton_steps(step) * newton_step_cost(points.shape[1], points.n_entries, _is_smooth(step), sparse)
 
 
 def _is_smooth(step: ConvexStep) -> bool:
@@ -150,25 +141,25 @@ def _is_smooth(step: ConvexStep) -> bool:
 class _Trial:
     """Whether coordinate descent is to go on: while it has cost little, or while it is expected to end sooner."""
 
-    def __init__(self, most: float, points: LinearPoints, tol: float, effort: Effort) -> None:
-        self.most, self.spent, self.tol, self.effort = most, 0.0, tol, effort
+    def __init__(self, solver: LinearSolver, most: float) -> None:
+        self.solver, self.expected, self.spent, points = solver, most, 0.0, solver.newton.points
         self._a_visit = epoch_cost(points.shape[0], points.n_entries) / points.shape[0]
         self._gaps: list[float] = []
 
     def __call__(self, descent: Descent) -> bool:
         self.spent += descent.n_visited * self._a_visit
         self._gaps.append(max(descent.gap, descent.violation / 10))
-        window = self.effort.window
-        if self.spent <= self.effort.trial * self.most or len(self._gaps) <= window:
+        window, most = self.solver.window, self.solver.most * self.expected
+        if self.spent <= self.solver.trial * self.expected or len(self._gaps) <= window:
             return True
-        if self.spent > self.effort.most * self.most:
+        if self.spent > most:
             return False
         gaps = np.log(np.maximum(self._gaps, 1e-300))
         # Epochs that visit all terms again see the gap rise, so that the last few may have less of a rate than all.
         rate = max(gaps[-1 - window] - gaps[-1], 0.0) / window
         rate = max(rate, (gaps[0] - gaps[-1]) / (len(gaps) - 1))
-        missing = np.log(max(self._gaps[-1] / self.tol, 1.0))
-        return bool(missing * descent.n_visited * self._a_visit <= rate * (self.effort.most * self.most - self.spent))
+        missing = np.log(max(self._gaps[-1] / self.solver.tol, 1.0))
+        return bool(missing * descent.n_visited * self._a_visit <= rate * (most - self.spent))
 
 
 def epoch_cost(n: int, entries: int) -> float:
@@ -187,7 +178,7 @@ def newton_step_cost(d: int, entries: int, smooth: bool, sparse: bool) -> float:
     A step has a few products with the points, and a factorization where the features are few; where they are many,
     conjugate gradients, of which sparse points with kinks need most.
     """
-    if not sparse and d <= Directions.reuse.dense:
+    if not sparse and d <= Directions.most_dense:
         # Where there are no kinks, most steps form the sum of the squares of all points whose curvature is not zero.
         forming = 2e-11 * entries * d if smooth else 0.0
         return 3e-4 + 1.5e-9 * entries + forming + 2e-11 * d**3

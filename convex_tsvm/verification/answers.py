@@ -14,8 +14,8 @@ import numpy as np
 
 from ..validation import integer
 from .exact import Exact
-from .lemmas import Lemma
-from .symbols import Applied, Dot, Formula, Number, Point, Product, Quotient, Square, Sum, Symbol, Total, Vector
+from .steps import Lemma
+from .symbols import Applied, Dot, Formula, Number, Point, Product, Quotient, Square, Sum, Symbol, Total
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Quantities:
         for symbol in symbols_of(derivation):
             # Letters a and b number features, and others points.
             ranges = [point.sets["D"] if one in ("a", "b") else everywhere for one in symbol.indices]
-            found = [_array(symbol[one].value(point)) for one in itertools.product(*ranges)]
+            found = [np.array(symbol[one].value(point), dtype=float) for one in itertools.product(*ranges)]
             value = np.array(found).reshape(*map(len, ranges), *np.shape(found[0])) if ranges else found[0]
             setattr(self, python_name(symbol.name), value)
         self.size_F = len(point.sets["F"])
@@ -123,19 +123,14 @@ def symbols_of(derivation: Any) -> list[Symbol]:
     return list(found.values())
 
 
-def _array(value: Any) -> Any:
-    return np.array(value, dtype=float) if isinstance(value, Vector) else float(value)
-
-
-def grade(derivation: Any, k: int, answer: Callable[[Any], Any], trials: Trials | None = None) -> Grade:
+def grade(derivation: Any, k: int, answer: Callable[[Any], Any]) -> Grade:
     """See :meth:`Derivation.grade`."""
     if integer("k", k, least=1) > len(derivation):
         raise ValueError(f"k={k} must be at most {len(derivation)}, the number of steps")
     if not callable(answer):
         raise ValueError(f"answer={answer!r} must be a function of the quantities q")
     step = derivation[k - 1]
-    trials = trials or Trials()
-    points = list(trials.points(derivation, step.defined))
+    points = list(random_points(derivation, step.defined))
     wanted = np.array([float(step.after.formula.value(point)) for point in points])
     found = []
     for point in points:
@@ -150,49 +145,32 @@ def grade(derivation: Any, k: int, answer: Callable[[Any], Any], trials: Trials 
             return Grade(False, f"the answer has shape {array.shape}; it must be one number")
         found.append(float(array))
     got = np.array(found)
-    if trials.agree(got, wanted):
+    with np.errstate(invalid="ignore"):
+        apart = np.where(got == wanted, 0.0, np.abs(got - wanted))
+    # An answer may miss the formula by rounding, relative to the larger of 1 and its size.
+    if np.all(apart <= 1e-9 * np.maximum(1.0, np.where(np.isfinite(wanted), np.abs(wanted), 1.0))):
         return Grade(True, f"equal at {len(points)} random points")
     return Grade(False, _mistake(derivation, k, points, got, wanted))
 
 
-@dataclass(frozen=True)
-class Trials:
-    """Where answers are tried, and how exact they must be."""
-
-    #: Numbers of labelled points, of others, and of features; not those of the proofs.
-    sizes: tuple[tuple[int, int, int], ...] = ((2, 2, 3), (3, 1, 2), (2, 4, 2))
-    #: Points of each size.
-    count: int = 8
-    #: By how much an answer may miss the formula, relative to the larger of 1 and its size: rounding.
-    tolerance: float = 1e-9
-
-    def points(self, derivation: Any, defined: Any) -> Iterator[Point]:
-        """Points with numbers of ordinary size, values of functions, and multipliers where conjugates are finite."""
-        setting = derivation.setting
-        functions = {name: _value(function) for name, function in derivation.functions.items()}
-        for number, trial in itertools.product(range(len(self.sizes)), range(self.count)):
-            (known, unknown, dimension), rng = self.sizes[number], np.random.default_rng([number, trial])
-            count = known + unknown if setting.free_labels else known
-            signs = tuple(int(sign) for sign in rng.choice((-1, 1), size=count))
-            point = setting.point(known, unknown, dimension, signs, partial(rng.normal))
-            for i in point.sets["I"]:
-                point.values["C", i] = abs(point.values.get(("C", i), rng.uniform(0.5, 2)))
-                point.values["α", i] = _in_domain(derivation, point, i, rng)
-            for name, i in itertools.product(setting.shares, point.sets["I"]):
-                point.values[name, i] = float(rng.uniform(0.1, 0.9))
-            if "α" in defined:  # it has a meaning there, and no value of its own
-                point.values = {key: value for key, value in point.values.items() if key[0] != "α"}
-            yield replace(point, defined=defined, functions=functions)
-
-    def agree(self, one: Any, other: Any) -> bool:
-        """Whether two arrays are equal up to rounding."""
-        with np.errstate(invalid="ignore"):
-            apart = np.where(one == other, 0.0, np.abs(one - other))
-        return bool(np.all(apart <= self.tolerance * np.maximum(1.0, np.where(np.isfinite(other), np.abs(other), 1.0))))
-
-
-def _value(function: Any) -> Callable[[Point, Any], float]:
-    return lambda _, t: float(function(t))
+def random_points(derivation: Any, defined: Any) -> Iterator[Point]:
+    """Points with numbers of ordinary size, values of functions, and multipliers where conjugates are finite."""
+    setting = derivation.setting
+    functions = {name: lambda _, t, f=function: float(f(t)) for name, function in derivation.functions.items()}
+    # Numbers of labelled points, of others, and of features; not those of the proofs.
+    sizes = ((2, 2, 3), (3, 1, 2), (2, 4, 2))
+    for (number, (known, unknown, dimension)), trial in itertools.product(enumerate(sizes), range(8)):
+        rng, count = np.random.default_rng([number, trial]), known + unknown if setting.free_labels else known
+        signs = tuple(int(sign) for sign in rng.choice((-1, 1), size=count))
+        point = setting.point(known, unknown, dimension, signs, partial(rng.normal))
+        for i in point.sets["I"]:
+            point.values["C", i] = abs(point.values.get(("C", i), rng.uniform(0.5, 2)))
+            point.values["α", i] = _in_domain(derivation, point, i, rng)
+        for name, i in itertools.product(setting.shares, point.sets["I"]):
+            point.values[name, i] = float(rng.uniform(0.1, 0.9))
+        if "α" in defined:  # it has a meaning there, and no value of its own
+            point.values = {key: value for key, value in point.values.items() if key[0] != "α"}
+        yield replace(point, defined=defined, functions=functions)
 
 
 def _in_domain(derivation: Any, point: Point, i: int, rng: Any) -> float:

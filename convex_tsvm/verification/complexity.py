@@ -179,23 +179,17 @@ def _least_energy(Z: Array, C_compact: float) -> float:
     """
     if C_compact == 0 or not Z.any():
         return float((Z**2).sum())
+    mu, value, accuracy = np.full(len(Z), 1 / len(Z)), np.inf, 1e-3
     with blas_threads_for(len(Z)):
-        return _descend(Z, C_compact)
-
-
-def _descend(Z: Array, C_compact: float, accuracy: float = 1e-3, max_iter: int = 2000) -> float:
-    """The minimum over μ to a relative accuracy."""
-    mu = np.full(len(Z), 1 / len(Z))
-    value = np.inf
-    for _ in range(max_iter):
-        inner = scipy.linalg.cho_factor(np.eye(Z.shape[1]) + C_compact * (Z.T * mu) @ Z)
-        solved = scipy.linalg.cho_solve(inner, Z.T)
-        value = float((Z.T * solved).sum())
-        # Minus the derivative by μ_i of the same with Σ μ in place of I's factor 1; Σ μ_i gains_i is the value.
-        gains = (solved**2).sum() + C_compact * ((Z @ solved) ** 2).sum(axis=1)
-        if gains.max() <= (1 + accuracy) * value:
-            break
-        # Weights that vanish are kept above the denormal numbers, with which arithmetic takes a hundred times as long.
-        mu = np.maximum(mu * np.sqrt(gains / value), 1e-15)
-        mu /= mu.sum()
+        for _ in range(2000):
+            inner = scipy.linalg.cho_factor(np.eye(Z.shape[1]) + C_compact * (Z.T * mu) @ Z)
+            solved = scipy.linalg.cho_solve(inner, Z.T)
+            value = float((Z.T * solved).sum())
+            # Minus the derivative by μ_i of the same with Σ μ in place of I's factor 1; Σ μ_i gains_i is the value.
+            gains = (solved**2).sum() + C_compact * ((Z @ solved) ** 2).sum(axis=1)
+            if gains.max() <= (1 + accuracy) * value:
+                break
+            # Weights that vanish stay above the denormal numbers, with which arithmetic takes a hundred times as long.
+            mu = np.maximum(mu * np.sqrt(gains / value), 1e-15)
+            mu /= mu.sum()
     return value

@@ -10,11 +10,9 @@ from html import escape
 from typing import Any, ClassVar
 
 from .answers import Grade, as_code, grade
-from .cells import code_cell, text_cell
-from .claims import Functions
 from .dual import applied
-from .exact import Exact
-from .report import plain
+from .exact import Exact, Functions
+from .report import code_cell, plain, text_cell
 from .steps import Chain, Line, Proof, Setting, Step
 from .symbols import Symbol
 
@@ -147,16 +145,13 @@ class Derivation:
         return f"L: labelled points; U: unlabelled ones, {copies}; I: both{mean}. {costs}"
 
     def __str__(self) -> str:
-        lines = [self.title, "=" * len(self.title), self.legend, *self._functions(), "", f"{self.first}"]
+        functions = (f"{name}(t) = {one}" for name, one in self.functions.items() if isinstance(one, Exact))
+        lines = [self.title, "=" * len(self.title), self.legend, *functions, "", f"{self.first}"]
         for number, step in enumerate(self.steps, 1):
             source = f" [{step.source}]" if step.source else ""
             lines.append(f"{number}. {step.lemma.title}{source}: {step.why}")
             lines.append(f"  {step.relation} {step.after}")
         return "\n".join(lines)
-
-    def _functions(self) -> list[str]:
-        """The losses, as they are written."""
-        return [f"{name}(t) = {one}" for name, one in self.functions.items() if isinstance(one, Exact)]
 
     def functions_in_latex(self) -> list[str]:
         """The losses, their parts and conjugates in LaTeX."""

@@ -10,11 +10,9 @@ from typing import Any
 
 from ..formulations import Formulation
 from ..losses import PLQ, SplitLoss, hinge
-from . import claims as claim
-from .claims import Claim, exact_or_given
-from .exact import Exact
-from .lemmas import Lemma
-from .steps import Chain, Condition, Gap, Line, Setting, zero
+from . import exact as claim
+from .exact import Claim, Exact, exact_or_given
+from .steps import Chain, Condition, Gap, Lemma, Line, Setting, zero
 from .symbols import Applied, Dot, Formula, Quotient, Square, Sum, Symbol, formula, total
 
 half = Fraction(1, 2)
@@ -169,7 +167,8 @@ class Derived(Chain):
             self.functions[kind.concave] = v
             known += [claim.is_sum(kind.name, kind.convex, kind.concave), claim.is_convex(kind.convex)]
             known.append(claim.is_concave(kind.concave))
-            meaning[kind.name] = _sum_of(kind.convex, kind.concave)
+            names = kind.convex, kind.concave
+            meaning[kind.name] = lambda point, t, names=names: sum(point.apply(name, t) for name in names)
         after = self.primal(*self.losses(lambda kind: kind.convex), *self.losses(lambda kind: kind.concave))
         self.add(Lemma.SPLIT, claim.told(known), after, claims=tuple(known), meaning=meaning)
 
@@ -180,7 +179,10 @@ class Derived(Chain):
             constants.append(Sum("i", kind.over, there - beta["i"] * start["i"]))
             above = there + beta["i"] * (self.margin("i") - start["i"])
             more = Sum("i", kind.over, above - cost["i"] * applied(kind.concave, self.margin("i")))
-            gaps.append(Gap(more, "claim", shape=_above_tangent(kind, self.margin("i"))))
+            # How far a tangent of a concave function is above it, which is never negative.
+            further = beta["i"] / cost["i"] * (self.margin("i") - start["i"])
+            shape = applied(kind.concave, start["i"]) + further - applied(kind.concave, self.margin("i"))
+            gaps.append(Gap(more, "claim", shape=Sum("i", kind.over, cost["i"] * shape)))
         over = bent[0].over if len(bent) == 1 else "I"
         self.tangents = [Sum("i", over, beta["i"] * self.margin("i"))]
         self.defined["k"] = ((), total(constants))
@@ -350,8 +352,13 @@ class Derived(Chain):
             known.append(claim.is_conjugate(kind.convex, conjugate))
             term, domain = _minus_conjugate(function, conjugate), getattr(function, "domain", (-inf, inf))
             self.gains.append(Sum("i", kind.over, term))
-            gaps.append(Gap(Sum("i", kind.over, pair - term), "claim", shape=_fenchel_young(kind, conjugate),
-                            polynomials=_polynomial(function, conjugate)))  # fmt: skip
+            # Fenchel and Young's inequality, of which the best m_i makes an equation: u(m) + u*(s) >= s m.
+            s = -(alpha["i"] / cost["i"])
+            shape = cost["i"] * (applied(kind.convex, m["i"]) + applied(conjugate, s) - s * m["i"])
+            whole = isinstance(function, Exact) and len(function.pieces) == 1
+            polynomials = {conjugate: lambda _, t, f=function: f.pieces[0](t)} if whole else {}
+            less = Sum("i", kind.over, pair - term)
+            gaps.append(Gap(less, "claim", shape=Sum("i", kind.over, shape), polynomials=polynomials))
             low, high = domain
             if high < inf:
                 limits.append(Condition(alpha["i"], ">=", -formula(high) * cost["i"], "i", kind.over))
@@ -421,25 +428,3 @@ def _minus_conjugate(f: Any, name: str) -> Formula:
         return -(cost["i"] * applied(name, -(alpha["i"] / cost["i"])))
     a, slope, constant = f.pieces[0][:3]
     return total([-a * (Square(alpha["i"]) / cost["i"]), slope * alpha["i"], -constant * cost["i"]])
-
-
-def _above_tangent(kind: Kind, t: Formula) -> Formula:
-    """C_i times how far a tangent of a concave function is above it, which is never negative."""
-    slope = beta["i"] / cost["i"]
-    there, value = applied(kind.concave, start["i"]), applied(kind.concave, t)
-    return Sum("i", kind.over, cost["i"] * (there + slope * (t - start["i"]) - value))
-
-
-def _fenchel_young(kind: Kind, conjugate: str) -> Formula:
-    """C_i times u(m_i) + u*(s_i) - s_i m_i at s_i = -α_i / C_i, which is never negative, and zero at the best m_i."""
-    s = -(alpha["i"] / cost["i"])
-    return Sum("i", kind.over, cost["i"] * (applied(kind.convex, m["i"]) + applied(conjugate, s) - s * m["i"]))
-
-
-def _polynomial(f: Any, name: str) -> dict[str, Any]:
-    """What a conjugate is on its domain, if it has one piece."""
-    return {name: lambda _, t: f.pieces[0](t)} if isinstance(f, Exact) and len(f.pieces) == 1 else {}
-
-
-def _sum_of(one: str, other: str) -> Callable[[Any, Any], Any]:
-    return lambda point, t: point.apply(one, t) + point.apply(other, t)

@@ -132,7 +132,7 @@ def numbers_of(loss: PLQ, read: Callable[[PLQ], Any], samples: int = 16, share: 
     with np.errstate(invalid="ignore"):
         read_off = np.array(rows)
         factors = np.linalg.lstsq(values, np.where(np.isfinite(read_off), read_off, 0.0), rcond=None)[0]
-    for k, number in enumerate(found):
+    for k in range(len(found)):
         simple = [Fraction(float(factor)).limit_denominator(24) for factor in factors[:, k]]
         exact = np.array([float(one) for one in simple])
         if np.isfinite(read_off[:, k]).all() and np.abs(values @ exact - read_off[:, k]).max() <= 1e-12:
@@ -141,8 +141,6 @@ def numbers_of(loss: PLQ, read: Callable[[PLQ], Any], samples: int = 16, share: 
             parameters = {Parametric.symbols.get(name, name): rational(float(given[name])) for name in names}
             value = sum((factor * _value(own, parameters) for own, factor in form.items()), Fraction(0))
             found[k] = Parametric.of(value, form)
-        else:
-            found[k] = number
     return found
 
 

@@ -1,11 +1,14 @@
-"""A derivation checked line by line: claims, figures, tolerances."""
+"""A derivation checked line by line: claims, figures, tolerances; and cells of notebooks."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 import unicodedata
 from dataclasses import asdict, dataclass
 from html import escape
+from pathlib import Path
 from typing import Any
 
 
@@ -152,3 +155,28 @@ def _power_of_ten(value: float) -> str:
     """A figure with two digits, 1.2·10⁻⁹, as LaTeX."""
     digits, _, exponent = f"{value:.1e}".partition("e")
     return rf"${digits} \cdot 10^{{{int(exponent)}}}$" if exponent and value else f"${digits}$"
+
+
+def text_cell(text: str) -> dict[str, Any]:
+    """A cell of Markdown."""
+    return {"cell_type": "markdown", "metadata": {}, "id": _name(text), "source": text}
+
+
+def code_cell(text: str) -> dict[str, Any]:
+    """A cell of Python that has not been run."""
+    code = {"cell_type": "code", "metadata": {}, "id": _name(text), "source": text}
+    return code | {"execution_count": None, "outputs": []}
+
+
+def write_notebook(cells: list[dict[str, Any]], path: str | Path) -> None:
+    """Write cells to a file; ValueError if its name does not end in .ipynb."""
+    if Path(path).suffix != ".ipynb":
+        raise ValueError(f"{str(path)!r} must end in .ipynb")
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    contents = {"cells": cells, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
+    Path(path).write_text(json.dumps(contents, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+
+def _name(text: str) -> str:
+    """A cell's identifier, which the notebook format requires: the first 12 hex digits of its text's SHA-256."""
+    return hashlib.sha256(text.encode()).hexdigest()[:12]

@@ -102,8 +102,9 @@ class Formula:
         raise NotImplementedError
 
     def parts(self) -> tuple[Formula, ...]:
-        """The formulas that it is made of."""
-        return ()
+        """The formulas that it is made of: those among its attributes."""
+        own = (one if isinstance(one, tuple) else (one,) for one in vars(self).values())
+        return tuple(part for ones in own for part in ones if isinstance(part, Formula))
 
     def symbols(self) -> set[str]:
         """Names of all symbols and functions in it."""
@@ -217,9 +218,6 @@ class Total(Formula):
             first = other + first if isinstance(other, Vector) else first + other
         return first
 
-    def parts(self) -> tuple[Formula, ...]:
-        return self.terms
-
     def show(self, tex: bool) -> str:
         shown = self.terms[0].show(tex)
         for term in self.terms[1:]:
@@ -241,9 +239,6 @@ class Product(Formula):
         for one in self.factors:
             found = found * one.value(point)
         return found
-
-    def parts(self) -> tuple[Formula, ...]:
-        return self.factors
 
     def show(self, tex: bool) -> str:
         parametric = isinstance(self.factor, Parametric)
@@ -272,9 +267,6 @@ class Quotient(Formula):
             return above // below
         return above * (1 / below if isinstance(below, float) else Fraction(1, below))
 
-    def parts(self) -> tuple[Formula, ...]:
-        return self.above, self.below
-
     def show(self, tex: bool) -> str:
         if tex:
             return rf"\frac{{{self.above.show(tex)}}}{{{self.below.show(tex)}}}"
@@ -290,9 +282,6 @@ class Square(Formula):
     def value(self, point: Point) -> Any:
         value = self.of.value(point)
         return value.dot(value) if isinstance(value, Vector) else value * value
-
-    def parts(self) -> tuple[Formula, ...]:
-        return (self.of,)
 
     def show(self, tex: bool) -> str:
         if is_vector(self.of):
@@ -312,9 +301,6 @@ class Dot(Formula):
 
     def value(self, point: Point) -> Any:
         return self.one.value(point).dot(self.other.value(point))
-
-    def parts(self) -> tuple[Formula, ...]:
-        return self.one, self.other
 
     def show(self, tex: bool) -> str:
         one, other = (part.bracketed(tex, 3) for part in (self.one, self.other))
@@ -336,9 +322,6 @@ class Sum(Formula):
             found = self.of.value(point.within({self.index: member})) + found
         return found
 
-    def parts(self) -> tuple[Formula, ...]:
-        return (self.of,)
-
     def show(self, tex: bool) -> str:
         if isinstance(self.of, Product) and self.of.factor < 0 and not isinstance(self.of.factor, Parametric):
             return "-" + Sum(self.index, self.over, -self.of).show(tex)  # the sign in front
@@ -356,9 +339,6 @@ class Applied(Formula):
 
     def value(self, point: Point) -> Any:
         return point.apply(self.name, self.of.value(point))
-
-    def parts(self) -> tuple[Formula, ...]:
-        return (self.of,)
 
     def symbols(self) -> set[str]:
         return {self.name} | self.of.symbols()

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import cvxpy as cp
 import numpy as np
 
-from ..formulations import Formulation
+from ..formulations import Formulation, Regularizer
 from ..instance.convex_step import ConvexStep
 from ..instance.step_solution import StepSolution
-from ..losses import PLQ, ConcavePart, Loss, SplitLoss
+from ..losses import PLQ, Loss, SplitLoss
 from ..methods import cccp
-from ..methods.solvers import why_not_solver
+from ..methods.settings import why_not_solver
 from ..modeling import CvxpySolver
 from ..problem import Array, Problem
 from ..solution import Solution
 from ..solvers import NativeSolver
 from ..validation import finite
-from .by_paper import paper_checks
-from .claims import conjugate, exact_or_given, is_concave, is_conjugate, is_convex, is_sum
-from .exact import Exact
-from .regularizer import regularizer_checks
-from .relaxation import relaxation_checks
+from .exact import Exact, conjugate, exact_or_given, is_concave, is_conjugate, is_convex, is_sum
+from .relaxation import paper_checks, relaxation_checks
 from .report import Check, Report
 
 
@@ -68,7 +66,7 @@ def verify(
     given, problem = problem, formulation.ungrouped(problem.by_mean())
     checks = list(_losses(formulation))
     if problem.is_linear:
-        checks += regularizer_checks(formulation.regularizer, problem.X.shape[1])
+        checks += _regularizer(formulation.regularizer, problem.X.shape[1])
     native = why_not_solver("native", formulation, problem) is None
     solution = cccp(formulation, problem, tol=1e-9) if native else cccp(formulation, problem, solver="cvxpy")
     step = getattr(solution.point, "step")  # noqa: B009  # of whichever kind the point is
@@ -110,13 +108,58 @@ def _losses(formulation: Formulation) -> Iterator[Check]:
             yield Check(f"{name}_{kind}", says, source, off, 0.0, shown if name == "split" else "")
         says = "convex part + tangent of the concave part lies above the loss, and touches it"
         t = np.linspace(-3, 3, 241).clip(*convex.domain)
-        yield Check(f"majorizes_{kind}", says, "collobert2006 eq. 5, 7 and 11", _above(concave, t), 1e-9)
+        # By how much a tangent with the slope that CCCP takes is below the concave part somewhere.
+        tangents = concave(t)[:, None] + concave.supergradient(t)[:, None] * (t[None, :] - t[:, None])
+        above = float((concave(t)[None, :] - tangents).max())
+        yield Check(f"majorizes_{kind}", says, "collobert2006 eq. 5, 7 and 11", above, 1e-9)
 
 
-def _above(concave: ConcavePart, t: Array) -> float:
-    """By how much a tangent with the slope that CCCP takes is below the concave part somewhere."""
-    tangents = concave(t)[:, None] + concave.supergradient(t)[:, None] * (t[None, :] - t[:, None])
-    return float((concave(t)[None, :] - tangents).max())
+def _regularizer(regularizer: Regularizer, n_features: int) -> Iterator[Check]:
+    """Checks of a regularizer on random weights; none for ½ ‖w‖², which nothing has to be derived from."""
+    if regularizer.is_squared_norm:
+        return
+    rng = np.random.default_rng(0)
+    sizes = np.geomspace(0.3, 10, 6)[:, None]
+    slopes = [regularizer.into_domain(v) for v in sizes * rng.normal(size=(len(sizes), n_features))]
+    reached = [_supremum(regularizer, v) for v in slopes]
+    # What a solver found may be outside the domain of R by its tolerance, where the value is infinite.
+    weights = [w for _, w in reached if np.isfinite(regularizer.value(w))] or [np.zeros(n_features)]
+    values = [regularizer.value(w) for w in weights]
+    written = [_least_value(*regularizer.expression(cp, cp.Constant(w))) for w in weights]
+    conjugates = [regularizer.conjugate(v) for v in slopes]
+    dual = [_least_value(*regularizer.conjugate_expression(cp, cp.Constant(v))) for v in slopes]
+    largest = "the regularizer's conjugate is the largest value of v·w - R(w), found by CVXPY"
+    for name, says, source, found, others in (
+        ("value", "the regularizer's value is that of its CVXPY expression", "", written, values),
+        ("conjugate", largest, "Fenchel", conjugates, [value for value, _ in reached]),
+        ("dual", "the conjugate as a CVXPY expression has the same values", "", dual, conjugates),
+    ):
+        # A conic solver's value is compared.
+        yield Check(f"regularizer_{name}", says, source, _apart(np.array(found), np.array(others)), 1e-5)
+    triples = [(v, regularizer.weights(v), conjugate) for v, conjugate in zip(slopes, conjugates, strict=True)]
+    gaps = [(regularizer.value(w) + c - v @ w) / (1 + abs(c)) for v, w, c in triples if w is not None]
+    says = "R(w) + R*(v) = v·w at the weights that belong to v" if gaps else "v does not determine the weights"
+    yield Check("regularizer_weights", says, "Fenchel-Young", float(np.abs(gaps).max(initial=0.0)), 1e-8)
+
+
+def _supremum(regularizer: Regularizer, v: Array) -> tuple[float, Array]:
+    """The largest v·w - R(w), and a w where it is reached."""
+    w = cp.Variable(len(v))
+    objective, constraints = regularizer.expression(cp, w)
+    value = cp.Problem(cp.Maximize(v @ w - objective), constraints).solve(solver="CLARABEL")
+    return float(value), np.zeros(len(v)) if w.value is None else np.asarray(w.value)
+
+
+def _least_value(objective: cp.Expression, constraints: list[cp.Constraint]) -> float:
+    """The value of an expression, which may have variables of its own."""
+    return float(cp.Problem(cp.Minimize(objective), constraints).solve(solver="CLARABEL"))
+
+
+def _apart(one: Array, other: Array) -> float:
+    """The largest relative difference; infinite where one of them is infinite."""
+    with np.errstate(invalid="ignore"):
+        apart = np.abs(one - other) / (1 + np.abs(other))
+    return float(np.nan_to_num(apart, nan=np.inf).max())
 
 
 def _duality(problem: Problem, step: ConvexStep, tol: float) -> Iterator[Check]:
@@ -129,34 +172,18 @@ def _duality(problem: Problem, step: ConvexStep, tol: float) -> Iterator[Check]:
     least = float(solvers[0].model(step).problem.value)
     most = float(solvers[1].model(step).problem.value) if written else dual.dual
     scale = max(1.0, abs(least))
-    yield Check(
-        "primal_dual",
-        "the primal and the dual, solved separately through CVXPY, have the same value",
-        "collobert2006 eq. 25-27",
-        abs(least - most) / scale,
-        tol,
-        f"min primal = {least:.10g}\nmax dual   = {most:.10g}",
-    )
+    says = "the primal and the dual, solved separately through CVXPY, have the same value"
+    detail = f"min primal = {least:.10g}\nmax dual   = {most:.10g}"
+    yield Check("primal_dual", says, "collobert2006 eq. 25-27", abs(least - most) / scale, tol, detail)
     yield _optimality("cvxpy", dual, step, tol)
     if not step.regularizer.is_squared_norm or not plq:
         return
     native = NativeSolver(problem, tol=1e-9).solve(step)
-    yield Check(
-        "gap",
-        "the native solver's own primal and dual values meet, recomputed from its dual variables",
-        "",
-        abs(native.gap),
-        tol,
-        f"primal = {native.primal:.12g}\ndual   = {native.dual:.12g}",
-    )
-    yield Check(
-        "native_cvxpy",
-        "the native solver and CVXPY find the same value",
-        "",
-        abs(native.primal - least) / scale,
-        tol,
-        f"native {native.primal:.10g}, CVXPY {least:.10g}",
-    )
+    says = "the native solver's own primal and dual values meet, recomputed from its dual variables"
+    detail = f"primal = {native.primal:.12g}\ndual   = {native.dual:.12g}"
+    yield Check("gap", says, "", abs(native.gap), tol, detail)
+    says, detail = "the native solver and CVXPY find the same value", f"native {native.primal:.10g}, CVXPY {least:.10g}"
+    yield Check("native_cvxpy", says, "", abs(native.primal - least) / scale, tol, detail)
     yield _optimality("native", native, step, tol)
 
 
@@ -165,15 +192,10 @@ def _additions(problem: Problem, step: ConvexStep, tol: float) -> Iterator[Check
     solver = CvxpySolver(problem)
     point = solver.solve(step)
     value = float(solver.model(step).problem.value)
-    yield Check(
-        "additions",
-        "the last convex step, with its additions, has the value that is recomputed from w (or a) and b",
-        "",
-        abs(point.primal - value) / max(1.0, abs(value)),
-        max(tol, 1e-5),
-        f"{point.word}: {value:.10g}, recomputed: {point.primal:.10g}, constraints met to "
-        f"{point.primal_infeasibility:.1e}",
-    )
+    says = "the last convex step, with its additions, has the value that is recomputed from w (or a) and b"
+    detail = f"{point.word}: {value:.10g}, recomputed: {point.primal:.10g}"
+    detail += f", constraints met to {point.primal_infeasibility:.1e}"
+    yield Check("additions", says, "", abs(point.primal - value) / max(1.0, abs(value)), max(tol, 1e-5), detail)
 
 
 def _optimality(solver: str, point: StepSolution, step: ConvexStep, tol: float) -> Check:
@@ -182,14 +204,11 @@ def _optimality(solver: str, point: StepSolution, step: ConvexStep, tol: float) 
     total = step.loss_value(outputs) + step.conjugate_value(gamma) + float(gamma @ outputs)
     if step.rows is not None:
         total += step.rows.conjugate_value(point.multipliers) + float(point.multipliers @ (step.rows.A @ outputs))
-    return Check(
-        f"kkt_{solver}",
-        f"KKT conditions ({solver}): -γ_i is a subgradient of point i's loss at f_i, Σ γ_i + γ₀ = 0",
-        "collobert2006 Algorithm 2, KKT conditions after eq. 26",
-        max(abs(total) / max(1.0, abs(point.primal)), point.dual_infeasibility / (1 + float(np.abs(gamma).sum()))),
-        tol,
-        f"Σ Fenchel-Young gaps = {total:.1e}, largest |f - prox(f - γ)| = {point.kkt:.1e}",
-    )
+    says = f"KKT conditions ({solver}): -γ_i is a subgradient of point i's loss at f_i, Σ γ_i + γ₀ = 0"
+    source = "collobert2006 Algorithm 2, KKT conditions after eq. 26"
+    off = max(abs(total) / max(1.0, abs(point.primal)), point.dual_infeasibility / (1 + float(np.abs(gamma).sum())))
+    detail = f"Σ Fenchel-Young gaps = {total:.1e}, largest |f - prox(f - γ)| = {point.kkt:.1e}"
+    return Check(f"kkt_{solver}", says, source, off, tol, detail)
 
 
 def _objectives(formulation: Formulation, problem: Problem, native: bool) -> Array:
@@ -207,33 +226,22 @@ def _objectives(formulation: Formulation, problem: Problem, native: bool) -> Arr
 def _descent(formulation: Formulation, solution: Solution, objectives: Array) -> Iterator[Check]:
     """The objective never rises, and CCCP stops at a stationary point."""
     rises = np.diff(objectives) / np.maximum(1.0, np.abs(objectives[:-1]))
-    yield Check(
-        "monotone",
-        "the objective never rises from step to step",
-        "collobert2006 eq. 6-7",
-        float(rises.max(initial=0.0)),
-        1e-6,
-        "objective " + " → ".join(f"{value:.8g}" for value in objectives),
-    )
+    says, detail = "the objective never rises from step to step", " → ".join(f"{value:.8g}" for value in objectives)
+    off = float(rises.max(initial=0.0))
+    yield Check("monotone", says, "collobert2006 eq. 6-7", off, 1e-6, f"objective {detail}")
     # With smooth concave parts the tangents converge without ever being equal.
     share = 0.0 if formulation.has_finitely_many_tangents else 0.01
     changed = solution.certificate().tangents_changed
-    yield Check(
-        "stationary",
-        f"the tangents at the solution are those it was found with, after {solution.n_iter} steps",
-        "collobert2006 §2, finite convergence",
-        (changed or 0) / max(1, solution.problem.n),
-        share,
-        f"tangents that differ: {changed}",
-    )
+    says = f"the tangents at the solution are those it was found with, after {solution.n_iter} steps"
+    source, off = "collobert2006 §2, finite convergence", (changed or 0) / max(1, solution.problem.n)
+    yield Check("stationary", says, source, off, share, f"tangents that differ: {changed}")
 
 
 def _balance(problem: Problem, step: ConvexStep, tol: float) -> Iterator[Check]:
     """The extra point x₀ and centring give the same value, and the mean output is c."""
     if step.target is None or not step.fit_intercept:
         return
-    centred = NativeSolver(problem, tol=1e-9, balance_by="centring").solve(step)
-    extra = NativeSolver(problem, tol=1e-9, balance_by="x0").solve(step)
+    centred, extra = (NativeSolver(problem, tol=1e-9, balance_by=by).solve(step) for by in ("centring", "x0"))
     dual_x0 = CvxpySolver(problem, form="dual", balance_by="x0").solve(step)
     values: Array = np.array([centred.primal, extra.primal, dual_x0.primal])
     yield Check(
@@ -247,14 +255,8 @@ def _balance(problem: Problem, step: ConvexStep, tol: float) -> Iterator[Check]:
         f"outputs differ by {np.abs(centred.outputs - extra.outputs).max():.1e}",
     )
     mean = float(extra.outputs[step.members].mean())
-    yield Check(
-        "balance",
-        "the mean output over the unlabelled points is c",
-        "collobert2006 eq. 4, chapelle2008 eq. 12",
-        abs(mean - step.target),
-        1e-8,
-        f"mean {mean:.10g}, c {step.target:.10g}",
-    )
+    says, source = "the mean output over the unlabelled points is c", "collobert2006 eq. 4, chapelle2008 eq. 12"
+    yield Check("balance", says, source, abs(mean - step.target), 1e-8, f"mean {mean:.10g}, c {step.target:.10g}")
 
 
 def _constraints(solution: Solution, tol: float) -> Iterator[Check]:
@@ -264,21 +266,12 @@ def _constraints(solution: Solution, tol: float) -> Iterator[Check]:
         return
     sums, mu = np.asarray(rows.A @ point.outputs), point.multipliers
     pulls = mu * (sums - np.where(mu > 0, rows.lower, np.where(mu < 0, rows.upper, sums)))
-    yield Check(
-        "constraints",
-        "every constrained sum of outputs is in its interval",
-        "",
-        float(rows.infeasibility(point.outputs).max()),
-        1e-5,
-        "\n".join(
-            f"{name}: {s:.8g} in [{low:g}, {high:g}], multiplier {m:.4g}"
-            for name, s, low, high, m in zip(rows.names, sums, rows.lower, rows.upper, mu, strict=True)
-        ),
+    says, off = "every constrained sum of outputs is in its interval", float(rows.infeasibility(point.outputs).max())
+    found = (
+        f"{name}: {s:.8g} in [{low:g}, {high:g}], multiplier {m:.4g}"
+        for name, s, low, high, m in zip(rows.names, sums, rows.lower, rows.upper, mu, strict=True)
     )
-    yield Check(
-        "constraints_pull",
-        "a constraint's multiplier is zero unless its sum is at an end (the KKT condition of a point Σ a_i Φ(x_i))",
-        "collobert2006 eq. 10, for any a",
-        float(np.abs(pulls).max()) / max(1.0, abs(point.primal)),
-        max(tol, 1e-5),
-    )
+    yield Check("constraints", says, "", off, 1e-5, "\n".join(found))
+    says = "a constraint's multiplier is zero unless its sum is at an end (the KKT condition of a point Σ a_i Φ(x_i))"
+    source, off = "collobert2006 eq. 10, for any a", float(np.abs(pulls).max()) / max(1.0, abs(point.primal))
+    yield Check("constraints_pull", says, source, off, max(tol, 1e-5))

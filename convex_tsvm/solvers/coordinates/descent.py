@@ -25,8 +25,8 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from ...deadline import time_is_up
-from ...instance.bias import Bias
 from ...instance.convex_step import ConvexStep, check_bounded, check_same_points
+from ...instance.space import Bias
 from ...instance.step_solution import StepSolution, certify
 from ...instance.takes import Takes
 from ...kernels.functions import dense
@@ -316,17 +316,12 @@ def _solved(inner: Array, ridge: Array, missing: Array, total: float | None) -> 
     diagonal = np.arange(size)
     # Something is added to the diagonal, since points may be there twice.
     system[diagonal, diagonal] += ridge + 1e-11 * float(np.abs(np.diag(inner)).max())
-    wanted = missing
-    if total is not None:
-        system[:size, -1] = system[-1, :size] = 1.0
-        wanted = np.append(missing, total)
     found: Array
     if total is None:
-        _, found, failed = scipy.linalg.lapack.dposv(system, wanted, lower=1)
+        _, found, failed = scipy.linalg.lapack.dposv(system, missing, lower=1)
     else:
-        *_, found, failed = scipy.linalg.lapack.dgesv(system, wanted)
-    if failed:
-        return None
-    if not np.isfinite(found).all():
+        system[:size, -1] = system[-1, :size] = 1.0
+        *_, found, failed = scipy.linalg.lapack.dgesv(system, np.append(missing, total))
+    if failed or not np.isfinite(found).all():
         return None
     return found[:size], 0.0 if total is None else float(found[-1])

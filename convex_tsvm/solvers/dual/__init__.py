@@ -3,7 +3,7 @@
 from .dual_problem import DualPoint as DualPoint
 from .dual_problem import DualProblem as DualProblem
 from .native import NativeSolver as NativeSolver
-from .quadratic import Minimum as Minimum
-from .quadratic import minimize_quadratic as minimize_quadratic
-from .row_cache import CachedRows as CachedRows
+from .rows_held import CachedRows as CachedRows
+from .working_sets import Minimum as Minimum
+from .working_sets import minimize_quadratic as minimize_quadratic
 from .working_sets import solve_dual as solve_dual

@@ -1,7 +1,8 @@
-"""Semismooth Newton steps on the augmented Lagrangian of the primal (Yin and Li 2019; Li, Sun and Toh 2018).
+"""Newton steps on the dual variables between breakpoints, and on the augmented Lagrangian of the primal.
 
-The outputs h = G a + c are split from a copy z that pays the losses, and the dual variables γ are the multipliers of
-h = z.  With a penalty σ on the difference the losses become smooth: of the outputs v = h - γ/σ they are
+Those on the augmented Lagrangian are semismooth (Yin and Li 2019; Li, Sun and Toh 2018).  The outputs h = G a + c are
+split from a copy z that pays the losses, and the dual variables γ are the multipliers of h = z.  With a penalty σ on
+the difference the losses become smooth: of the outputs v = h - γ/σ they are
 
     min_z ψ(z) + σ/2 (z - v)²,
 
@@ -18,33 +19,134 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
+from numpy.typing import NDArray
+from scipy.optimize import brentq
 
 from ...deadline import time_is_up
 from ...kernels.rows import Rows
 from .._loops import proximal_all
+from ..cholesky import cholesky
 from .dual_problem import Array, DualProblem, Indices, State
 
+
+def newton(dual: DualProblem, state: State, max_steps: int = 2) -> State:
+    """Newton steps on the variables strictly between breakpoints.
+
+    The matrix of ``dual`` must be in memory.  While steps pass breakpoints there are at most ``max_steps``: coordinate
+    steps find the breakpoints for less.
+
+    A step that would pass a breakpoint is cut short at the first one, or, if that is better, taken with every variable
+    stopped at its own.
+    """
+    cost, s, h = dual.cost, state.s.copy(), state.h.copy()
+    for _ in range(max_steps):
+        low, rate, room_up, high, _, room_down = dual.locate(s)
+        free = np.flatnonzero((low == high) & (room_up > 0) & (room_down > 0))
+        if len(free) == 0:
+            break
+        residual, up, down = low[free] - h[free], room_up[free], room_down[free]
+        rows = dual.rows.full() if len(free) == len(s) else dual.rows.rows(free)
+        H = rows.copy() if len(free) == len(s) else rows[:, free]
+        H[np.diag_indices_from(H)] += rate[free].astype(H.dtype)
+        tied = None
+        if dual.free_bias:
+            tied = np.ones(len(free)) if dual.tied is None else dual.tied[free].astype(float)
+        try:
+            direction = _direction(H, residual, tied, np.minimum(up, down))
+        except np.linalg.LinAlgError:
+            break  # coordinate steps go on without
+
+        change, blocked = _inside_breakpoints(direction, residual, up, down, rows, free, rate[free], tied)
+        moved = h + change @ rows
+        if not (np.isfinite(moved).all() and np.isfinite(change).all()):
+            break  # the matrix has lost its digits, and such a step is none
+        s[free] -= change / cost[free]
+        for i in free[blocked]:  # to the nearest breakpoint
+            ends = dual.conjugates.ends[dual.kind[i]]
+            s[i] = ends[np.nanargmin(np.abs(np.where(np.isfinite(ends), ends, np.nan) - s[i]))]
+        h = moved
+        if not blocked.any():
+            break
+    return dual.state(s, h)
+
+
+def _inside_breakpoints(
+    direction: Array,
+    residual: Array,
+    up: Array,
+    down: Array,
+    rows: Rows,
+    free: Indices,
+    rate: Array,
+    tied: Array | None,
+) -> tuple[Array, NDArray[np.bool_]]:
+    """The change of the free variables, which passes no breakpoint, and which of them are at one after it."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        limit = np.where(direction > 0, up, down) / np.abs(direction)
+    limit[direction == 0] = np.inf
+    length = float(limit.min())
+    change = min(1.0, length) * direction
+    if length > 1:
+        return change, np.zeros(len(free), dtype=bool)
+    blocked = limit <= length * (1 + 1e-12)
+    if length < 1:
+        best = _value(rows, free, rate, residual, change)
+        for share in (1.0, 0.5, 0.25):  # of the step, with every variable stopped at its own breakpoint
+            stopped = _stop(share * direction, -down, up, tied)
+            reached = _value(rows, free, rate, residual, stopped)
+            if reached < best:
+                best, change, blocked = reached, stopped, (stopped <= -down) | (stopped >= up)
+    return change, blocked
+
+
+def _value(rows: Rows, free: Indices, rate: Array, residual: Array, move: Array) -> float:
+    """What a move of the free variables between breakpoints adds to the dual."""
+    return float(move @ (0.5 * ((move @ rows)[free] + rate * move) - residual))
+
+
+def _stop(move: Array, low: Array, high: Array, tied: Array | None) -> Array:
+    """The nearest move inside the bounds, of which 0 is inside; with a sum of 0 over what a free bias ties."""
+    if tied is None or not tied.any():
+        return np.clip(move, low, high)
+    size = float(np.abs(move).max())
+    shift = brentq(lambda shift: tied @ np.clip(move - shift * tied, low, high), -size, size, xtol=1e-15 * size)
+    stopped = np.clip(move - shift * tied, low, high)
+    inside = (stopped > low) & (stopped < high) & (tied > 0)
+    stopped[inside] -= (tied @ stopped) / max(1, int(inside.sum()))
+    return stopped
+
+
+def _direction(H: Rows, residual: Array, tied: Array | None, room: Array) -> Array:
+    """Solve H d = residual, with Σ d = 0 over the variables that a free bias ties (1 in ``tied``, 0 for the others).
+
+    H is overwritten.  The sum is kept by expressing everything relative to the variable with most room (x₀, where
+    there is one, which turns H into the centred matrix).  A singular H gets a small ridge: its null space is then
+    searched far out, up to the first breakpoint, as it should be, since the dual is linear along it.
+    """
+    if tied is None or not tied.any():
+        return _solve(H, residual)
+    reference = int(np.argmax(np.where(tied > 0, room, -np.inf)))
+    row = H[reference].copy()
+    if tied.all():
+        H -= row - row[reference]
+        H -= row[:, None]
+    else:
+        H -= np.outer(tied, row - row[reference] * tied)
+        H -= np.outer(row, tied)
+    H[reference], H[:, reference] = 0.0, 0.0
+    # Its own row and column are zero now; any number on the diagonal will do.
+    H[reference, reference] = H.diagonal().max() or 1.0
+    direction = _solve(H, residual - residual[reference] * tied)
+    direction[reference] -= tied @ direction
+    return direction
+
+
+def _solve(H: Rows, residual: Array) -> Array:
+    right = residual.astype(H.dtype)
+    return np.asarray(scipy.linalg.cho_solve(cholesky(H, overwrite=True), right, check_finite=False), dtype=float)
+
+
 Solve = Callable[[Array], Array]
-
-
-@dataclass(frozen=True)
-class Effort:
-    """How far multipliers and the steps to each of them are taken."""
-
-    # The first penalty, and the largest one by precision, each times the mean of the diagonal.
-    first: float = 60.0
-    last_single: float = 5e3
-    last_double: float = 1e7
-    # Multipliers at most, and how many in a row may leave the violation above half of the least one.
-    multipliers: int = 40
-    stalled: int = 4
-    # Newton steps for one multiplier at most, and trials of the length of a step.
-    steps: int = 40
-    halvings: int = 20
-    # What a multiplier may be off by in an output: shares of the violation that the last left, and of the tolerance.
-    share_of_last: float = 0.1
-    share_of_wanted: float = 0.2
-    slope_left: float = 0.3  # a step ends where the slope along it is below this share of that at its beginning
 
 
 def augmented(dual: DualProblem, state: State, tol: float) -> State:
@@ -52,21 +154,21 @@ def augmented(dual: DualProblem, state: State, tol: float) -> State:
 
     Its violation is at most ``tol``, unless multipliers or time ran out, or brought nothing any more.
     """
-    search, effort = _Search(dual, state), _Search.effort
+    search = _Search(dual, state)
     best, least, stalled = state, dual.survey(state).violation, 0
-    wanted = effort.share_of_last * min(1.0, least)
-    for _ in range(effort.multipliers):
-        is_found = search.find(max(wanted, effort.share_of_wanted * tol))
+    wanted = search.share_of_last * min(1.0, least)
+    for _ in range(search.multipliers):
+        is_found = search.find(max(wanted, search.share_of_wanted * tol))
         found = search.feasible()
         violation = dual.survey(found).violation
         stalled = 0 if violation < 0.5 * least else stalled + 1
         if violation < least:
             best, least = found, violation
         # A multiplier that rounding keeps from being found is worth another only if it was better than the last.
-        most = effort.stalled if is_found else 1
+        most = search.stalled if is_found else 1
         if violation <= tol or stalled >= most or not np.isfinite(violation) or time_is_up():
             break
-        wanted = effort.share_of_last * violation
+        wanted = search.share_of_last * violation
         search.go_on(found)
     return best
 
@@ -83,14 +185,28 @@ class _Inside:
 class _Search:
     """The search for the next multiplier, for ever new ones and ever larger penalties."""
 
-    effort = Effort()
+    # How far multipliers and the steps to each of them are taken.
+    # The first penalty, and the largest one by precision, each times the mean of the diagonal.
+    first = 60.0
+    last_single = 5e3
+    last_double = 1e7
+    # Multipliers at most, and how many in a row may leave the violation above half of the least one.
+    multipliers = 40
+    stalled = 4
+    # Newton steps for one multiplier at most, and trials of the length of a step.
+    steps = 40
+    halvings = 20
+    # What a multiplier may be off by in an output: shares of the violation that the last left, and of the tolerance.
+    share_of_last = 0.1
+    share_of_wanted = 0.2
+    slope_left = 0.3  # a step ends where the slope along it is below this share of that at its beginning
 
     def __init__(self, dual: DualProblem, state: State) -> None:
         self.dual, self.rows = dual, dual.rows
         self.losses = (*dual.conjugates.derivatives, dual.kind, dual.cost, dual.slope)
         size = max(float(self.rows.diag().mean()), 1e-300)
-        last = self.effort.last_double if self.rows.dtype == np.float64 else self.effort.last_single
-        self.last_sigma, self.sigma = last / size, self.effort.first / size
+        last = self.last_double if self.rows.dtype == np.float64 else self.last_single
+        self.last_sigma, self.sigma = last / size, self.first / size
         self.tied: Array | None = None
         if dual.free_bias:
             self.tied = np.ones(len(state.s)) if dual.tied is None else dual.tied.astype(float)
@@ -126,7 +242,7 @@ class _Search:
 
     def find(self, wanted: float) -> bool:
         """Find the next multiplier, up to a change of outputs by ``wanted``; whether that was possible."""
-        most = self.effort.steps
+        most = self.steps
         for self.n_steps in range(most):
             residual = self.at.a - self.next_gamma(self.at.h)
             if np.abs(residual).max() <= wanted * self.sigma and np.abs(self.times(residual)).max() <= wanted:
@@ -209,9 +325,9 @@ class _Search:
         first = slope(0.0)
         low, high, share = 0.0, 1.0, 1.0
         if first < 0:
-            for _ in range(self.effort.halvings):
+            for _ in range(self.halvings):
                 here = slope(share)
-                if abs(here) <= self.effort.slope_left * abs(first) or (share == 1.0 and here < 0):
+                if abs(here) <= self.slope_left * abs(first) or (share == 1.0 and here < 0):
                     return share
                 low, high = (share, high) if here < 0 else (low, share)
                 share = 0.5 * (low + high)

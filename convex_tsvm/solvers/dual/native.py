@@ -6,13 +6,15 @@ import dataclasses
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from ...instance.bias import members_of
+from ...deadline import time_is_up
 from ...instance.convex_step import ConvexStep, check_same_points
+from ...instance.space import members_of
 from ...instance.step_solution import StepSolution, certify
 from ...instance.takes import Takes
 from ...kernels import Device, why_not_on_device
@@ -21,11 +23,9 @@ from ...notice import warn
 from ...parallel import one_blas_thread
 from ...problem import Array, Problem
 from ...validation import InfeasibleError, finite, integer, one_of
-from .dual_problem import DualPoint
-from .repeated import RepeatedPoints
-from .rising_costs import solve_with_rising_costs
+from .dual_problem import DualPoint, DualProblem
 from .rows_held import HeldRows
-from .step_dual import StepDual
+from .step_dual import RepeatedPoints, StepDual
 from .strategy import Strategy
 from .working_sets import solve_dual
 
@@ -65,11 +65,6 @@ class NativeSolver:
     strategy : Strategy
         Which of the four methods is next inside a working set; its ``log`` says what was chosen for the last one, and
         why.
-
-    Raises
-    ------
-    ValueError
-        If an argument is not as stated.
 
     Examples
     --------
@@ -295,3 +290,30 @@ class _Solving:
         if status == "optimal" and not solution.kkt <= 2 * self._solver.tol:
             status = "inaccurate"
         return dataclasses.replace(solution, status=status, seconds=time.perf_counter() - self._began)
+
+
+def solve_with_rising_costs(
+    dual: DualProblem, options: dict[str, Any], *, rise: float = 10**0.5, begin_at: float = 1e3, most: int = 5000
+) -> DualPoint | None:
+    """Solve a dual whose costs are too large for its multipliers to be found from nothing.
+
+    Costs multiply the box in which multipliers are, and not the outputs at which points pay: so the points that pay,
+    and their shares of their costs, change little from one cost to the next, and are a start from which few steps are
+    needed.  None if there are more variables than ``most``, as the dual is solved often, or if costs are not large.
+
+    Options are those of :func:`solve_dual`.  Costs rise by the factor ``rise`` from one problem to the next, and begin
+    where the largest, times the diagonal, is ``begin_at``.
+    """
+    largest = float((dual.cost * dual.rows.diag()).max(initial=0.0))
+    if len(dual.kind) > most or not np.isfinite(largest) or largest <= begin_at * rise:
+        return None
+    shares = np.geomspace(begin_at / largest, 1.0, 1 + int(np.ceil(np.log(largest / begin_at) / np.log(rise))))
+    s, n_iter = None, 0
+    for share in shares:
+        part = replace(dual, cost=share * dual.cost, slope=share * dual.slope)
+        point = solve_dual(part, **options | {"gamma": None if s is None else part.gamma(s)})
+        s, n_iter = point.s, n_iter + point.n_iter
+        if share < 1 and (point.status == "interrupted" or time_is_up()):
+            return None
+    point.n_iter = n_iter
+    return point

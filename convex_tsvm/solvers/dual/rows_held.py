@@ -1,13 +1,13 @@
-"""Which kernel rows a native solver works with: their precision, and where they are kept."""
+"""Which kernel rows a native solver works with: their precision, and the store inside a byte budget."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import cast
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from ...instance.step_solution import RECOMPUTED
 from ...kernels import (
@@ -23,25 +23,128 @@ from ...kernels import (
     RowsWithSums,
     rows_of,
 )
-from ...kernels.rows import ROW_BYTES_AT_ONCE, Indices
+from ...kernels.rows import ROW_BYTES_AT_ONCE, Indices, Rows
+from ...parallel import in_threads, n_threads
 from ...problem import Array, Problem
-from .row_cache import CachedRows
+from .._loops import accumulate, gather
 
 
-@dataclass(frozen=True)
-class Limits:
-    """Where single precision and whole matrices are worth it."""
+class CachedRows(RowSource):
+    """The rows of a source that were used last, in one slab; new rows displace those that have not been used longest.
 
-    large: int = 1000  # points from which on single precision saves enough time to be worth its rounding
-    least_tol: float = 1e-4  # the smallest tolerance, in units of the outputs, for which it is used
-    # Rounding errors of a kernel function's argument: the largest it is tried with, and one not worth measuring.
-    largest_error: float = 1e-4
-    negligible_error: float = 1e-12
-    # Points up to which the whole matrix is computed at once, also where the mean row needs a pass over all of it.
-    whole: int = 1536
-    whole_with_mean: int = 2560
-    block: int = 4096  # the largest number of variables in a working set
-    measured: int = 32  # points at which rounding is measured
+    Rows asked for in one call never displace each other: of more rows than there is room for, the first stay.  Rows
+    that are cheap to compute are kept when they are asked for a second time.  ``max_bytes`` is the budget of the slab
+    and of the rows on their way into it, but one row is kept in any case; ``computed`` counts the rows computed so far.
+    Sums of fewer entries than ``threaded`` are not worth a second thread.
+    """
+
+    threaded = 2**20
+
+    def __init__(self, source: RowSource, max_bytes: int) -> None:
+        self.source, self.n, self.dtype = source, source.n, source.dtype
+        row_bytes = self.dtype.itemsize * source.n
+        part_bytes = min(ROW_BYTES_AT_ONCE, max_bytes // 4)
+        self.part = max(1, part_bytes // row_bytes)
+        self.capacity = int(np.clip((max_bytes - self.part * row_bytes) // row_bytes, 1, source.n))
+        self.computed = 0
+        self._known = np.full(source.n, not source.cheap)
+        self._slab = np.empty((self.capacity, source.n), dtype=self.dtype)
+        self._slot = np.full(source.n, -1, dtype=np.intp)
+        self._owner = np.full(self.capacity, -1, dtype=np.intp)
+        self._last_used = np.zeros(self.capacity, dtype=np.int64)
+        self._clock = 0
+
+    def rows(self, indices: Indices) -> Rows:
+        """Rows, shape (len(indices), n): copies of those in the slab, and the others computed."""
+        indices = np.asarray(indices)
+        result = np.empty((len(indices), self.n), dtype=self.dtype)
+        stored = self._touch(indices)
+        result[stored] = self._slab[self._slot[indices[stored]]]
+        # A row asked for twice is computed once.
+        missing, place = np.unique(indices[~stored], return_inverse=True)
+        fresh = np.empty((len(missing), self.n), dtype=self.dtype)
+        for part in self._parts(missing):
+            fresh[part] = self._compute(missing[part])
+        result[~stored] = fresh[place]
+        return result
+
+    def diag(self) -> Array:
+        return self.source.diag()
+
+    def block(self, indices: Indices, columns: Indices) -> Rows:
+        """The submatrix of these rows and columns; of rows that are not in the slab only these columns are computed."""
+        stored = self._touch(indices)
+        if 4 * stored.sum() < len(indices):  # so few that copying them beside the others would take longer
+            return self.source.block(indices, columns)
+        values = np.empty((len(indices), len(columns)), dtype=self.dtype)
+        places, slots = np.flatnonzero(stored), self._slot[indices[stored]]
+
+        def copy(part: NDArray[np.intp]) -> None:
+            gather(self._slab, slots[part], columns, values, places[part])
+
+        if len(slots) * len(columns) < self.threaded:
+            copy(np.arange(len(slots)))
+        else:
+            in_threads(copy, np.array_split(np.arange(len(slots)), n_threads()))
+        if not stored.all():
+            values[~stored] = self.source.block(indices[~stored], columns)
+        return values
+
+    def combine(self, indices: Indices, coefficients: Array) -> Array:
+        """Σ coefficients_k row_k; rows that had to be computed stay in the slab while there is room."""
+        indices = np.asarray(indices)
+        total = np.zeros(self.n)
+        stored = self._touch(indices)
+        self._accumulate(self._slab, self._slot[indices[stored]], coefficients[stored], total)
+        missing, weights = indices[~stored], coefficients[~stored]
+        for part in self._parts(missing):
+            rows = self._compute(missing[part])
+            self._accumulate(rows, np.arange(len(rows)), weights[part], total)
+        return total
+
+    def mean(self, members: Indices) -> Array:
+        """The mean of the rows ``members``, which the source computes in one pass; no rows are kept."""
+        return self.source.mean(members)
+
+    def _touch(self, indices: Indices) -> NDArray[np.bool_]:
+        """Which of the rows are in the slab; these count as used now."""
+        self._clock += 1
+        stored = self._slot[indices] >= 0
+        self._last_used[self._slot[indices[stored]]] = self._clock
+        return np.asarray(stored)
+
+    def _parts(self, indices: Indices) -> list[slice]:
+        return [slice(k, k + self.part) for k in range(0, len(indices), self.part)]
+
+    def _compute(self, indices: Indices) -> Rows:
+        """Compute rows that are not in the slab, and keep them there if there is room and they are worth it."""
+        rows = self.source.rows(indices)
+        self.computed += len(indices)
+        known, self._known[indices] = self._known[indices], True
+        self._keep(indices[known], rows if known.all() else rows[known])
+        return rows
+
+    def _keep(self, indices: Indices, rows: Rows) -> None:
+        """Store rows in place of those not used in this call, the longest unused first, as far as there are such."""
+        idle = np.flatnonzero(self._last_used < self._clock)
+        if len(idle) > len(indices):
+            idle = idle[np.argpartition(self._last_used[idle], len(indices) - 1)[: len(indices)]]
+        kept = indices[: len(idle)]
+        displaced = self._owner[idle]
+        self._slot[displaced[displaced >= 0]] = -1
+        self._slab[idle] = rows[: len(idle)]
+        self._slot[kept], self._owner[idle], self._last_used[idle] = idle, kept, self._clock
+
+    def _accumulate(self, store: Rows, slots: NDArray[np.intp], coefficients: Array, total: Array) -> None:
+        n = len(total)
+        if len(slots) * n < self.threaded:
+            accumulate(store, slots, coefficients, total, 0, n)
+        else:
+            edges = np.linspace(0, n, n_threads() + 1).astype(int)
+            in_threads(
+                lambda ends: accumulate(store, slots, coefficients, total, *ends),
+                list(zip(edges[:-1], edges[1:], strict=True)),
+            )
 
 
 class HeldRows:
@@ -53,7 +156,17 @@ class HeldRows:
     "double"; ``tol`` is that of the solver; rows are computed on ``device``, if there is one.
     """
 
-    limits = Limits()
+    # Where single precision and whole matrices are worth it.
+    large = 1000  # points from which on single precision saves enough time to be worth its rounding
+    least_tol = 1e-4  # the smallest tolerance, in units of the outputs, for which it is used
+    # Rounding errors of a kernel function's argument: the largest it is tried with, and one not worth measuring.
+    largest_error = 1e-4
+    negligible_error = 1e-12
+    # Points up to which the whole matrix is computed at once, also where the mean row needs a pass over all of it.
+    most_whole = 1536
+    most_whole_with_mean = 2560
+    most_block = 4096  # the largest number of variables in a working set
+    measured = 32  # points at which rounding is measured
 
     def __init__(
         self,
@@ -69,10 +182,10 @@ class HeldRows:
         self._has_products = hasattr(problem.kernel, "product_form")
         self.single = self._has_products and precision == "single"
         if self._has_products and precision == "auto":
-            self.single = problem.n >= self.limits.large and tol >= self.limits.least_tol
+            self.single = problem.n >= self.large and tol >= self.least_tol
         self._held: tuple[str, sp.csr_array | None, RowSource] | None = None
         self.whole = False
-        if precision == "auto" and self.single and self._base.error > self.limits.largest_error:  # type: ignore[attr-defined]
+        if precision == "auto" and self.single and self._base.error > self.largest_error:  # type: ignore[attr-defined]
             self.use_double()
 
     def use_double(self, *, whole: bool = False) -> bool:
@@ -104,7 +217,7 @@ class HeldRows:
         if isinstance(self.problem.kernel, DeformedKernel):
             return False  # rows are known to the tolerance they were computed with, and there are no others
         error = getattr(self._base, "error", np.inf)
-        return not self.exact and not (self._is_whole(way) and error <= self.limits.negligible_error)
+        return not self.exact and not (self._is_whole(way) and error <= self.negligible_error)
 
     def block_size(self, way: str) -> int:
         """The number of variables in a working set, at most: more than there are if the whole matrix is held.
@@ -141,7 +254,7 @@ class HeldRows:
 
     @property
     def _largest_part(self) -> int:
-        return int(np.clip(np.sqrt(self.max_bytes / 4 / self._item), 16, self.limits.block))
+        return int(np.clip(np.sqrt(self.max_bytes / 4 / self._item), 16, self.most_block))
 
     @property
     def _item(self) -> int:
@@ -150,9 +263,9 @@ class HeldRows:
     def _is_whole(self, way: str) -> bool:
         """Whether the whole matrix is to be held, and compiled steps to work on it."""
         n = self.problem.n
-        limit = self.limits.whole if way == "plain" else self.limits.whole_with_mean
+        limit = self.most_whole if way == "plain" else self.most_whole_with_mean
         if self.exact or self.whole:
-            limit = self.limits.block
+            limit = self.most_block
         return not self.problem.is_linear and n <= limit and self._item * (n + 1) ** 2 <= self.max_bytes
 
     @cached_property
@@ -184,7 +297,7 @@ class HeldRows:
     @cached_property
     def _sample(self) -> Indices:
         n = self.problem.n
-        return np.random.default_rng(0).choice(n, min(self.limits.measured, n), replace=False)
+        return np.random.default_rng(0).choice(n, min(self.measured, n), replace=False)
 
     def _reference_outputs(self, gamma: Array) -> Array:
         """K γ at the sample, from the kernel function itself; its rows are kept if they are small in the budget."""

@@ -29,13 +29,7 @@ class SmallProblems:
     max_sweeps = 200
 
     def __init__(
-        self,
-        gram: Rows,
-        parts: Sequence[tuple[PLQ, PLQ]],
-        *,
-        fit_intercept: bool,
-        tol: float,
-        max_iter: int,
+        self, gram: Rows, parts: Sequence[tuple[PLQ, PLQ]], *, fit_intercept: bool, tol: float, max_iter: int
     ) -> None:
         self.gram, self.fit_intercept, self.tol, self.max_iter = gram, fit_intercept, tol, max_iter
         self.convex = tuple(convex for convex, _ in parts)

@@ -90,10 +90,6 @@ class Reached:
         return self.tol if self.turn or not self.double else max(self.tol, self.effort.first_tol)
 
     @property
-    def augmented_tol(self) -> float:
-        return self.tol if self.enough is None else self.effort.augmented_share * self.enough
-
-    @property
     def is_enough(self) -> bool:
         """Whether one may stop at the violation that is reached, as more of it would take long."""
         return self.violation <= (self.tol if self.enough is None else self.enough)
@@ -141,18 +137,14 @@ class Strategy:
     def _in_a_new_turn(self, reached: Reached) -> Choice:
         if reached.turn == self.effort.turns:
             return Choice("none", f"{self.effort.turns} turns have been taken")
-        if not self._is_time(reached):
+        # The augmented Lagrangian takes over once for a problem: if turns were many, the last of no use.
+        is_tried = reached.turn > 0 if self.is_hard else reached.stalled >= self.effort.useless
+        if reached.is_handed_over or len(reached.dual.kind) < self.least_for_augmented or not is_tried:
             return Choice("steps", "a new turn" if reached.turn else "to find out which variables are at breakpoints")
         if reached.is_enough:
             return Choice("none", "the violation is small enough")
         self.is_hard = True
         return Choice("augmented", f"{reached.turn} turns were not enough")
-
-    def _is_time(self, reached: Reached) -> bool:
-        """Whether the augmented Lagrangian is to take over, once for a problem: turns were many, the last of no use."""
-        if reached.is_handed_over or len(reached.dual.kind) < self.least_for_augmented:
-            return False
-        return reached.turn > 0 if self.is_hard else reached.stalled >= self.effort.useless
 
 
 def _after_steps(reached: Reached) -> Choice:

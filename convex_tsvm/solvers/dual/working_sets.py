@@ -1,45 +1,26 @@
 """Working-set solver of the dual.
 
-Working sets are chosen by violation.  The matrix of a working set is held in memory and solved as :mod:`.in_memory`
-does it.  Whole kernel rows are needed only for the variables that a working set has changed.
+Working sets are chosen by violation.  The matrix of a working set is held in memory, where a strategy says
+which of three methods is next.  Whole kernel rows are needed only for the variables that a working set has changed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...deadline import time_is_up
+from ...kernels import GramRows
+from ...losses import PLQ, conjugate_pieces
 from ...parallel import blas_threads_for
+from .._loops import descend_mixed, descend_pairs, descend_single
+from .augmented import augmented, newton
 from .dual_problem import Array, DualPoint, DualProblem, Indices, State, Survey
-from .in_memory import solve_in_memory
-from .strategy import Strategy
-
-
-@dataclass(frozen=True)
-class Effort:
-    """How large working sets are and how far they are solved (by ``benchmarks/speed.py`` and ``scaling.py``)."""
-
-    # Variables of a first working set, when nothing is known yet, and the least number that is worth one.
-    first: int = 1024
-    least: int = 512
-    # Variables in a set for each that violates or answers to changes: the rest are the next that may violate.
-    ample: float = 1.5
-    # A working set of some variables is solved to this share of the violation, or of the tolerance if that is more.
-    part: float = 0.1
-    # One of all variables, to these shares of the tolerance: the problem's own matrix, by precision, or a part of it.
-    whole_double: float = 0.01
-    whole_single: float = 0.1
-    whole_part: float = 0.05
-    refreshes: int = 10  # how often outputs are computed afresh before the status is "inaccurate"
-    # Sets in a row, of some variables or of all, that may leave the least violation as it is (rounding, or a cycle).
-    stalled: int = 300
-    stalled_whole: int = 5
-    # A violation has fallen if it is below this share of the least one before.
-    fallen: float = 0.99
-    fallen_whole: float = 0.5
+from .strategy import Effort, Reached, Strategy
 
 
 def solve_dual(
@@ -126,7 +107,25 @@ class _WorkingSets:
     ``rounding`` is the error of the outputs as it was measured last.
     """
 
-    effort = Effort()
+    # How large working sets are and how far they are solved, by ``benchmarks/speed.py`` and ``scaling.py``.
+    # Variables of a first working set, when nothing is known yet, and the least number that is worth one.
+    first = 1024
+    least = 512
+    # Variables in a set for each that violates or answers to changes: the rest are the next that may violate.
+    ample = 1.5
+    # A working set of some variables is solved to this share of the violation, or of the tolerance if that is more.
+    part = 0.1
+    # One of all variables, to these shares of the tolerance: the problem's own matrix, by precision, or a part of it.
+    whole_double = 0.01
+    whole_single = 0.1
+    whole_part = 0.05
+    refreshes = 10  # how often outputs are computed afresh before the status is "inaccurate"
+    # Sets in a row, of some variables or of all, that may leave the least violation as it is (rounding, or a cycle).
+    stalled = 300
+    stalled_whole = 5
+    # A violation has fallen if it is below this share of the least one before.
+    fallen = 0.99
+    fallen_whole = 0.5
 
     def __init__(
         self,
@@ -153,7 +152,7 @@ class _WorkingSets:
     @property
     def _takes_all(self) -> bool:
         """Whether every working set has all variables that cost something."""
-        most = self.block_size if self.dual.rows.in_memory else min(self.effort.first, self.block_size)
+        most = self.block_size if self.dual.rows.in_memory else min(self.first, self.block_size)
         return int(np.count_nonzero(self.dual.cost)) <= most
 
     def holds(self, rounding_tol: float) -> bool:
@@ -168,7 +167,7 @@ class _WorkingSets:
             self.rounding = self.measure_rounding(self.dual.gamma(self.state.s), self.state.h)
         if self.rounding <= rounding_tol:
             return True
-        if self._n_refreshed == self.effort.refreshes or (self._fresh and np.isfinite(self.rounding)):
+        if self._n_refreshed == self.refreshes or (self._fresh and np.isfinite(self.rounding)):
             self.status = "inaccurate"
             return True
         self.state = self.dual.state(self.state.s, self.dual.outputs(self.state.s))
@@ -180,30 +179,28 @@ class _WorkingSets:
         if time_is_up():
             self.status = "time_limit"
             return True
-        effort, whole = self.effort, self._takes_all
-        if self._stalled >= (effort.stalled_whole if whole else effort.stalled):
+        whole = self._takes_all
+        if self._stalled >= (self.stalled_whole if whole else self.stalled):
             self.status = "inaccurate"
             return True
-        fallen = violation < (effort.fallen_whole if whole else effort.fallen) * self._least
+        fallen = violation < (self.fallen_whole if whole else self.fallen) * self._least
         self._least, self._stalled = min(self._least, violation), 0 if fallen else self._stalled + 1
         return False
 
     def choose(self, survey: Survey, tol: float) -> _WorkingSet:
-        dual, state, effort = self.dual, self.state, self.effort
+        dual, state = self.dual, self.state
         if self._takes_all:
             # Where the working set has all variables accuracy is cheap, so that it is solved to less than ``tol``.
             used, double = np.flatnonzero(dual.cost), dual.rows.dtype == np.float64
             if dual.rows.in_memory and 2 * len(used) > len(state.s):
-                return _WorkingSet(
-                    None, dual, state, (effort.whole_double if double else effort.whole_single) * tol, tol
-                )
-            share = effort.whole_double if double else effort.whole_part
+                return _WorkingSet(None, dual, state, (self.whole_double if double else self.whole_single) * tol, tol)
+            share = self.whole_double if double else self.whole_part
             return _WorkingSet(used, *dual.part_at(state, used), share * tol, tol)
         unsettled = survey.n_unsettled(tol)
-        ample = int(np.clip(effort.ample * unsettled, effort.least, self.block_size))
-        size = effort.first if unsettled == len(state.s) else ample
+        ample = int(np.clip(self.ample * unsettled, self.least, self.block_size))
+        size = self.first if unsettled == len(state.s) else ample
         which = survey.choose(min(size, self.block_size), tol)
-        return _WorkingSet(which, *dual.part_at(state, which), effort.part * max(tol, survey.violation))
+        return _WorkingSet(which, *dual.part_at(state, which), self.part * max(tol, survey.violation))
 
     def take(self, chosen: _WorkingSet, after: State) -> bool:
         """Go to where a working set has been solved; False, with the status "inaccurate", if numbers have overflown."""
@@ -214,3 +211,115 @@ class _WorkingSets:
             return False
         self.state = state
         return True
+
+
+def solve_in_memory(
+    dual: DualProblem, state: State, tol: float, enough: float | None, strategy: Strategy
+) -> State | None:
+    """Solve a problem whose matrix is in memory to a violation of ``tol``; None if that takes double precision.
+
+    Accuracy beyond ``tol`` is cheap for steps and Newton steps, and not for the augmented Lagrangian that takes over
+    from them, which ends at a share of ``enough``.
+    """
+    n, effort = len(state.s), strategy.effort
+    reached = Reached(dual, state, tol, enough, effort)
+    limit = effort.least_steps + int(effort.steps_per_square * n**2)
+    strategy.log.clear()
+    while (choice := strategy.next(reached)).method != "none":
+        state, n_steps = reached.state, 0
+        if choice.method == "double precision":
+            return None
+        if choice.method == "steps":
+            if n > effort.without_sets * effort.at_once:
+                state, n_steps = _steps_by_sets(dual, state, reached.steps_tol, limit, effort)
+            else:
+                s, h = state.s.copy(), state.h.copy()
+                loop, arguments = _compiled(dual, s, h)
+                n_steps, _ = loop(*arguments, reached.steps_tol, limit)
+                state = dual.state(s, h)
+        elif choice.method == "newton":
+            state = newton(dual, state)
+        else:
+            state = augmented(dual, state, tol if enough is None else effort.augmented_share * enough)
+        reached.after(choice.method, state, n_steps)
+    return reached.state
+
+
+def _steps_by_sets(dual: DualProblem, state: State, tol: float, limit: int, effort: Effort) -> tuple[State, int]:
+    """Compiled steps on ever new working sets, for problems larger than they go over fast; and how many sets."""
+    n, total = len(state.s), 0
+    for n_sets in range(effort.passes * n // effort.at_once):
+        survey = dual.survey(state)
+        if survey.violation <= tol or total > effort.more_by_sets * limit or time_is_up():
+            return state, n_sets
+        which = survey.choose(effort.at_once, tol)
+        part, inside = dual.part_at(state, which)
+        target = max(effort.share_of_tol * tol, effort.share_of_violation * survey.violation)
+        s, h = inside.s.copy(), inside.h.copy()
+        loop, arguments = _compiled(part, s, h)
+        total += loop(*arguments, target, effort.passes * len(which))[0]
+        state = dual.with_part(state, which, s)
+    return state, n_sets + 1
+
+
+def _compiled(dual: DualProblem, s: Array, h: Array) -> tuple[Any, tuple[Any, ...]]:
+    """The compiled loop that changes s and h in place, and its arguments before the tolerance and the limit."""
+    losses = (dual.kind, dual.cost, *dual.conjugates.derivatives)
+    if dual.free_bias and dual.tied is not None:
+        return descend_mixed, (dual.rows.full(), h, s, dual.tied, *losses)
+    if dual.free_bias:
+        return descend_pairs, (dual.rows.full(), h, s, *losses)
+    return descend_single, (*dual.matrix(), h, s, *losses)
+
+
+@dataclass(frozen=True)
+class Minimum:
+    """Where a quadratic program has its minimum: γ, and the outputs M γ + offset, both of shape (n,).
+
+    ``bias`` is the multiplier of Σ γ = 0, if that is a constraint, and ``violation`` says how far from optimal the
+    point is, in units of the outputs.
+    """
+
+    gamma: Array
+    outputs: Array
+    bias: float
+    violation: float
+
+
+def minimize_quadratic(
+    matrix: GramRows,
+    losses: tuple[PLQ, ...],
+    *,
+    cost: Array,
+    kind: NDArray[np.intp] | None = None,
+    slope: Array | None = None,
+    offset: Array | float = 0.0,
+    sums_to_zero: bool = False,
+    start: Array | None = None,
+    tol: float = 1e-8,
+    max_iter: int = 1000,
+) -> Minimum:
+    """Minimize ½ γᵀ M γ + Σ offset_i γ_i + Σ ψ_i*(-γ_i) with ψ_i(t) = cost_i ℓ_kind(i)(t) + slope_i t.
+
+    M is symmetric and positive semidefinite, shape (n, n); ``losses`` are convex.  Every variable has the first of them
+    and the slope 0 by default.  A loss max(0, -t) makes a box, 0 <= γ_i <= cost_i moved by -slope_i; an indicator makes
+    a half-line; ``sums_to_zero`` adds the constraint Σ γ = 0.  ``tol`` and ``max_iter`` are those of
+    :func:`~convex_tsvm.solvers.solve_dual`.  Ctrl-C raises KeyboardInterrupt, as the program is a part of something
+    else, to which an unfinished point is of no use.
+    """
+    n = len(cost)
+    if n == 0:
+        return Minimum(np.zeros(0), np.zeros(0), 0.0, 0.0)
+    dual = DualProblem(
+        conjugates=conjugate_pieces(losses),
+        kind=np.zeros(n, dtype=np.intp) if kind is None else kind,
+        cost=cost,
+        slope=np.zeros(n) if slope is None else slope,
+        rows=matrix,
+        offset=offset,
+        free_bias=sums_to_zero,
+    )
+    point = solve_dual(dual, gamma=start, tol=tol, max_iter=max_iter, block_size=n + 1)
+    if point.status == "interrupted":
+        raise KeyboardInterrupt
+    return Minimum(dual.gamma(point.s), point.h, point.bias, point.violation)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,31 +15,25 @@ from ...parallel import blas_threads_for
 from ...problem import Array
 
 
-@dataclass(frozen=True)
-class Reuse:
-    """How long Hessians, their factors and their diagonals are kept."""
-
-    dense: int = 600  # up to this number of variables the Hessian is formed, and kept from step to step
-    # It is updated by the points whose curvature has changed, if these are at most this share of all points.
-    changed: float = 0.25
-    changes: int = 200  # after this number of updates it is formed anew, since each update leaves a rounding error
-    # Its factor serves later ones as a preconditioner, as long as this number of iterations is enough.
-    patience: int = 8
-    # Hessians in a row that use the diagonal of the first, while sums of curvatures differ by at most this share.
-    diagonals: int = 20
-    total: float = 0.1
-    # The largest change of a free bias in a step where losses have little curvature, in units of the outputs.
-    bias: float = 10.0
-    least: float = 1e-12  # curvatures count as at least this share of the largest one
-
-
 class Directions:
     """Newton directions in one space; Hessians, factors and diagonals are kept from one direction to the next."""
 
-    reuse = Reuse()
+    # How long Hessians, their factors and their diagonals are kept.
+    most_dense = 600  # up to this number of variables the Hessian is formed, and kept from step to step
+    # It is updated by the points whose curvature has changed, if these are at most this share of all points.
+    changed = 0.25
+    changes = 200  # after this number of updates it is formed anew, since each update leaves a rounding error
+    # Its factor serves later ones as a preconditioner, as long as this number of iterations is enough.
+    patience = 8
+    # Hessians in a row that use the diagonal of the first, while sums of curvatures differ by at most this share.
+    diagonals = 20
+    total = 0.1
+    # The largest change of a free bias in a step where losses have little curvature, in units of the outputs.
+    bias = 10.0
+    least = 1e-12  # curvatures count as at least this share of the largest one
 
     def __init__(self, space: Space) -> None:
-        self.space, self.few = space, space.size <= self.reuse.dense
+        self.space, self.few = space, space.size <= self.most_dense
         self._ridge = space.ridge
         self._h: Array | None = None
         self._latest: Array | None = None
@@ -64,8 +57,8 @@ class Directions:
         if self._h is None or self._hessian is None or self._latest is None:
             self._form(h)
         elif not np.array_equal(h, self._h):
-            change, few = h - self._h, self.reuse.changed * len(h)
-            if np.count_nonzero(change) <= few and self._n_changes < self.reuse.changes:
+            change, few = h - self._h, self.changed * len(h)
+            if np.count_nonzero(change) <= few and self._n_changes < self.changes:
                 self._hessian = self._hessian + self.space.hessian(change)
                 self._h, self._n_changes = h, self._n_changes + 1
                 self._refactor()
@@ -73,7 +66,7 @@ class Directions:
                 self._form(h)  # few curvatures have changed since the last direction: this Hessian will serve again
             else:
                 self._latest = h
-                found, done = self._iterate(h, gradient, min(accuracy, 0.1), self._solve, self.reuse.patience)
+                found, done = self._iterate(h, gradient, min(accuracy, 0.1), self._solve, self.patience)
                 if done:
                     return found
                 self._form(h)
@@ -85,7 +78,7 @@ class Directions:
         if not self.space.free_bias:
             return self.space.ridge
         found = self.space.ridge.copy()
-        found[-1] = max(0.0, abs(float(gradient[-1])) / self.reuse.bias - float(h.sum()))
+        found[-1] = max(0.0, abs(float(gradient[-1])) / self.bias - float(h.sum()))
         return found
 
     def _form(self, h: Array) -> None:
@@ -96,7 +89,7 @@ class Directions:
         matrix = self._hessian + np.diag(self._ridge)  # type: ignore[operator]
         largest = float(np.diag(matrix).max())
         with blas_threads_for(len(matrix)):
-            for lift in (0.0, self.reuse.least, 1e-8, 1e-4):
+            for lift in (0.0, self.least, 1e-8, 1e-4):
                 matrix[np.diag_indices_from(matrix)] += lift * largest
                 try:
                     self._factor = scipy.linalg.cho_factor(matrix, lower=True, check_finite=False)
@@ -113,13 +106,13 @@ class Directions:
         total = float(h.sum())
         if (
             self._diagonal is None
-            or abs(total - self._total) > self.reuse.total * self._total
-            or self._n_uses >= self.reuse.diagonals
+            or abs(total - self._total) > self.total * self._total
+            or self._n_uses >= self.diagonals
         ):
             self._diagonal, self._total, self._n_uses = self.space.diagonal(h), total, 0
         self._n_uses += 1
         diagonal = self._diagonal + self._ridge
-        diagonal = np.maximum(diagonal, self.reuse.least * float(diagonal.max()))
+        diagonal = np.maximum(diagonal, self.least * float(diagonal.max()))
         return lambda r: r / diagonal
 
     def _iterate(

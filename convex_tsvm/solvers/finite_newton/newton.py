@@ -22,35 +22,68 @@ from ...instance.convex_step import ConvexStep, check_bounded, check_same_points
 from ...instance.space import Space
 from ...instance.step_solution import StepSolution, certify
 from ...instance.takes import Takes
-from ...losses import PLQ
+from ...losses import PLQ, Pieces
 from ...notice import warn
-from ...parallel import one_blas_thread
+from ...parallel import in_threads, n_parts, one_blas_thread, unsigned
 from ...points import linear_points
 from ...problem import Array, Problem
 from ...validation import finite, integer
 from .directions import Directions
-from .terms import Terms
 
 
-@dataclasses.dataclass(frozen=True)
-class Effort:
-    """How kinks are rounded, and how far Newton steps go."""
+class Terms:
+    """Σ over the terms of a step of c ℓ_k(f_i) + β f_i, with ``losses`` without kinks in place of the step's own."""
 
-    # Widths of outputs over which kinks are rounded, first and last: they fall until the gap is small enough.
-    first_width: float = 0.1
-    least_width: float = 1e-9
-    narrower: float = 0.3  # the width falls to no less than this share at once, since Newton steps would be short
-    # It falls to this share where the last width took at most ``quick`` steps.
-    much_narrower: float = 0.03
-    quick: int = 2
-    # Where so many steps are not enough from where the step before ended, the width is multiplied by ``widening``.
-    near: int = 30
-    widening: float = 10.0
-    line_search: float = 1e-3  # a line search ends when the derivative has fallen to this share of that at its start
-    # A descent ends after more steps in a row that neither halve the gap nor lower the objective by this share of it.
-    stalled: int = 25
-    lowered: float = 1e-9
-    loose: float = 0.2  # the largest residual with which least squares are solved, as a share of the gradient
+    def __init__(self, step: ConvexStep, losses: tuple[PLQ, ...]) -> None:
+        self.n, table = step.problem.n, Pieces.of(losses)
+        assert table.constant is not None
+        breaks = np.ascontiguousarray(table.ends[:, 1:])  # loops read those between two pieces only
+        pieces = np.stack([table.rate / 2, table.offset, table.constant], axis=2)
+        sizes = table.count - 1
+        point = np.zeros(0, dtype=np.intp) if step.point is None else step.point
+        self._arrays = (breaks, pieces, unsigned(sizes), unsigned(step.kind), step.cost, step.slope, unsigned(point))
+        # Terms of one run are of different points: threads that share a run do not write to the same place.
+        n_terms = len(step.kind)
+        starts = [0, *(np.flatnonzero(np.diff(point) <= 0) + 1).tolist(), n_terms]
+        self._runs = [_parts(first, last) for first, last in zip(starts[:-1], starts[1:], strict=True)]
+        self._all = list(enumerate(part for run in self._runs for part in run))
+
+    def at(self, f: Array) -> tuple[float, Array, Array]:
+        """The sum, and the slope and curvature for each output, both of shape (n,)."""
+        from ._loops import evaluate
+
+        g, h, total = np.zeros(self.n), np.zeros(self.n), 0.0
+        for run in self._runs:
+            sums = np.zeros(len(run))
+
+            def work(part: tuple[int, int, int], sums: Array = sums) -> None:
+                k, first, last = part
+                sums[k] = evaluate(*self._arrays, f, first, last, g, h)
+
+            in_threads(work, run)
+            total += float(sums.sum())
+        return total, g, h
+
+    def along(self, f: Array, change: Array, t: float) -> tuple[float, float]:
+        """First and second derivative of the sum at f + t · change, by t."""
+        from ._loops import along
+
+        found = np.zeros((len(self._all), 2))
+
+        def work(numbered: tuple[int, tuple[int, int, int]]) -> None:
+            k, (_, first, last) = numbered
+            found[k] = along(*self._arrays, f, change, float(t), first, last)
+
+        in_threads(work, self._all)
+        down, bend = found.sum(axis=0)
+        return float(down), float(bend)
+
+
+def _parts(first: int, last: int) -> list[tuple[int, int, int]]:
+    """A run of terms divided into parts for threads: the number of each part, its first term, and the term after it."""
+    n = n_parts(last - first, 2**16)  # fewer terms are not worth a second thread
+    edges = np.linspace(first, last, n + 1).astype(int).tolist()
+    return [(k, a, b) for k, (a, b) in enumerate(zip(edges[:-1], edges[1:], strict=True))]
 
 
 class FiniteNewton:
@@ -79,7 +112,22 @@ class FiniteNewton:
     name = "finite_newton"
     takes = Takes(losses="finite PLQ", constraints=False, kernels=False)
 
-    effort = Effort()
+    # How kinks are rounded, and how far Newton steps go.
+    # Widths of outputs over which kinks are rounded, first and last: they fall until the gap is small enough.
+    first_width = 0.1
+    least_width = 1e-9
+    narrower = 0.3  # the width falls to no less than this share at once, since Newton steps would be short
+    # It falls to this share where the last width took at most ``quick`` steps.
+    much_narrower = 0.03
+    quick = 2
+    # Where so many steps are not enough from where the step before ended, the width is multiplied by ``widening``.
+    near = 30
+    widening = 10.0
+    line_search = 1e-3  # a line search ends when the derivative has fallen to this share of that at its start
+    # A descent ends after more steps in a row that neither halve the gap nor lower the objective by this share of it.
+    stalled = 25
+    lowered = 1e-9
+    loose = 0.2  # the largest residual with which least squares are solved, as a share of the gradient
 
     def __init__(
         self,
@@ -93,7 +141,7 @@ class FiniteNewton:
         self.problem, self.progress = problem, progress
         self.tol, self.max_iter = finite("tol", tol, above=0), integer("max_iter", max_iter, least=1)
         self.points = linear_points(problem.X)
-        self._width = self.effort.first_width
+        self._width = self.first_width
         self._directions: list[Directions] = []
 
     def threads(self) -> AbstractContextManager[Any]:
@@ -123,26 +171,24 @@ class FiniteNewton:
         """The same without a warning."""
         began, losses = time.perf_counter(), self._check(step)
         x, f = self._begin(step, start)
-        effort, has_kinks = self.effort, not all(loss.is_smooth for loss in losses)
+        has_kinks = not all(loss.is_smooth for loss in losses)
         width, goal, n_iter = self._width if has_kinks else 0.0, 0.1 * self.tol, 0
         while True:
             smooth = tuple(loss.rounded(width) for loss in losses) if has_kinks else losses
             descent = NewtonDescent(self, step, smooth, x, f)
-            is_kept = n_iter == 0 and 0 < width < effort.first_width
-            status = descent.run(min(self.max_iter - n_iter, effort.near if is_kept else self.max_iter), goal, n_iter)
+            is_kept = n_iter == 0 and 0 < width < self.first_width
+            status = descent.run(min(self.max_iter - n_iter, self.near if is_kept else self.max_iter), goal, n_iter)
             x, f, n_iter = descent.x, descent.f, n_iter + descent.n_iter
             if is_kept and status == "max_iter" and n_iter < self.max_iter:
-                width = min(effort.widening * width, effort.first_width)
+                width = min(self.widening * width, self.first_width)
                 continue
             found = self._certified(step, descent, n_iter, began)
-            if status != "optimal":
+            if status != "optimal" or found.meets(self.tol):
                 break
-            if found.meets(self.tol):
-                break
-            if has_kinks and width > effort.least_width:
-                least = effort.much_narrower if descent.n_iter <= effort.quick else effort.narrower
+            if has_kinks and width > self.least_width:
+                least = self.much_narrower if descent.n_iter <= self.quick else self.narrower
                 narrowed = width * float(np.clip(0.5 * self.tol / max(found.gap, 1e-300), least, 0.5))
-                width = max(narrowed, effort.least_width)
+                width = max(narrowed, self.least_width)
             elif goal > 1e-6 * self.tol:
                 goal *= 0.01
             else:
@@ -164,10 +210,9 @@ class FiniteNewton:
             return self.solve(step, start)
         descent = NewtonDescent(self, step, losses, x, f)
         status = descent.run(1, 0.1 * self.tol, 0, evaluate_last=False)
-        w, primal = descent.space.weights(descent.x), np.nan
+        w = descent.space.weights(descent.x)
         regularization = 0.5 * float(w @ w)
-        if status == "optimal":
-            primal = regularization + descent.loss
+        primal = regularization + descent.loss if status == "optimal" else np.nan
         return StepSolution(
             step=step,
             gamma=-descent.g,
@@ -199,10 +244,8 @@ class FiniteNewton:
         """Variables and outputs to start from: those of ``start`` if it has w, otherwise w = 0."""
         space = self.directions(step).space
         x = np.zeros(space.size)
-        if start is None:
+        if start is None or start.weights is None:
             return x, np.full(self.problem.n, float(step.target or 0.0))
-        if start.weights is None:
-            return self._begin(step, None)
         x[: len(start.weights)] = start.weights
         if space.free_bias:
             x[-1] = start.bias
@@ -254,8 +297,8 @@ class NewtonDescent:
         ``n_before`` steps are counted as done before, for progress.  Without ``evaluate_last`` loss, slopes and gap are
         not computed at the point after the last step that is allowed.
         """
-        effort = self.solver.effort
-        ridge, before, stalled = self.space.ridge, np.inf, _Stalled(effort.stalled)
+        solver, ridge, before = self.solver, self.space.ridge, np.inf
+        stalled = _Stalled(solver.stalled)
         while True:
             gradient = self._gradient()
             value = 0.5 * float(self.x @ (ridge * self.x)) + self.loss
@@ -266,14 +309,14 @@ class NewtonDescent:
                 return "optimal"
             if self.n_iter >= max_iter:
                 return "max_iter"
-            if stalled.after(self.gap, value, effort.lowered * scale):
+            if stalled.after(self.gap, value, solver.lowered * scale):
                 return "inaccurate"
             if time_is_up():
                 return "time_limit"
             try:
-                accuracy = effort.loose
+                accuracy = solver.loose
                 if before < np.inf:
-                    accuracy = float(np.clip(0.1 * np.sqrt(self.gap / before), 1e-3, effort.loose))
+                    accuracy = float(np.clip(0.1 * np.sqrt(self.gap / before), 1e-3, solver.loose))
                 if not self._step(gradient, accuracy):
                     return "inaccurate"
             except KeyboardInterrupt:
@@ -314,7 +357,7 @@ class NewtonDescent:
         for _ in range(60):
             down, bend = self.terms.along(self.f, change, t)
             slope, bend = inner + t * square + down, square + bend
-            if abs(slope) <= self.solver.effort.line_search * first or not bend > 0:
+            if abs(slope) <= self.solver.line_search * first or not bend > 0:
                 break
             if slope < 0:
                 low = t

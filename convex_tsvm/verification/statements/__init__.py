@@ -6,7 +6,7 @@ from importlib import import_module
 
 from ...validation import one_of
 from ..answers import Grade
-from .grading import grade
+from .course import grade
 from .statement import Outcome, Paper, PaperReport, Statement
 
 #: The papers, by their names.

@@ -1,15 +1,136 @@
-"""A course of eight lessons: what is shown, and the statements of the papers that a class fills in and has graded."""
+"""A course of eight lessons: statements of the papers as sheets, which a class fills in and has graded."""
 
 from __future__ import annotations
 
+import ast
+import inspect
+import re
+import textwrap
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from ...validation import integer
-from ..cells import text_cell
+from ..answers import Grade
 from ..derivation import Derivation
-from .notebook import cells
-from .statement import Statement
+from ..report import code_cell, text_cell
+from .statement import Proven, Statement
+
+
+def helpers(statement: Statement) -> list[Callable[..., Any]]:
+    """The functions in the paper's modules that the right side calls, directly or through others.
+
+    Functions of the module ``quantities`` are left out, as a notebook has the quantities ``q`` themselves.
+    """
+    module = inspect.getmodule(statement.computed)
+    beside = f"{__package__}.{statement.paper}."
+    found: list[Callable[..., Any]] = []
+    todo = [statement.claim]
+    while todo:
+        for name in sorted({node.id for node in ast.walk(ast.parse(todo.pop())) if isinstance(node, ast.Name)}):
+            function: Any = getattr(module, name, None)
+            where = getattr(function, "__module__", "")
+            known = inspect.isfunction(function) and where.startswith(beside) and not where.endswith(".quantities")
+            if known and function not in found:
+                found.append(function)
+                todo.append(inspect.getsource(function))
+    return found
+
+
+def solution(statement: Statement) -> str:
+    """The code of a function ``answer(q)`` that returns the right side, after the functions that it calls."""
+    parts = [bare(inspect.getsource(function)) for function in helpers(statement)]
+    body = statement.claim
+    if body.startswith("def "):
+        return "\n\n".join([*parts, re.sub(r"^def \w+", "def answer", bare(body))])
+    if "\n" in body:
+        body = f"(\n{textwrap.indent(body, ' ' * 8)}\n    )"
+    return "\n\n".join([*parts, f"def answer(q):\n    return {body}"])
+
+
+def bare(source: str) -> str:
+    """A function's code without annotations, whose names a notebook does not have."""
+    source = textwrap.dedent(source).rstrip()
+    node = ast.parse(source).body[0]
+    if not isinstance(node, ast.FunctionDef):
+        return source
+    lines = source.splitlines()
+    inner = [one for one in ast.walk(node) if isinstance(one, ast.FunctionDef)]
+    cuts = [
+        (one.lineno, one.col_offset + len(one.arg), one.annotation)
+        for f in inner
+        for one in (*f.args.args, *f.args.kwonlyargs)
+    ]
+    cuts += [(f.returns.lineno, lines[f.returns.lineno - 1].rindex(" ->"), f.returns) for f in inner if f.returns]
+    for line, begin, annotation in sorted(cuts, key=lambda cut: cut[:2], reverse=True):
+        if annotation is not None:
+            text = lines[line - 1].encode()
+            lines[line - 1] = (text[:begin] + text[annotation.end_col_offset :]).decode()
+    return "\n".join(lines)
+
+
+def introduced(statements: Sequence[Statement]) -> list[list[tuple[str, str]]]:
+    """For each statement the quantities that none before it has used, such as "q.y", and what they are."""
+    seen: set[tuple[type, str]] = set()
+    found = []
+    for one in statements:
+        kind = type(one.quantities()[0])
+        said = {name.removesuffix("()"): text for names, text in quantities_of(kind) for name in names.split(", ")}
+        new = [name for name in dict.fromkeys(re.findall(r"\bq\.\w+", solution(one))) if name in said]
+        found.append([(name, said[name]) for name in new if (kind, name) not in seen])
+        seen |= {(kind, name) for name in new}
+    return found
+
+
+def quantities_of(kind: type) -> list[tuple[str, str]]:
+    """Pairs of a quantity's name, such as "q.y", and what it is: from the docstrings of a class of quantities."""
+    section = (inspect.getdoc(kind) or "").partition("Attributes\n----------\n")[2]
+    found, names = [], ""
+    for line in section.splitlines():
+        if line and not line.startswith(" "):
+            names, _, form = line.partition(" : ")
+            names = ", ".join(f"q.{name}" for name in names.split(", "))
+            found.append((names, form))
+        elif line.strip():
+            found[-1] = (names, f"{found[-1][1]}. {line.strip()}")
+    for name, member in vars(kind).items():
+        said = inspect.getdoc(member.func if isinstance(member, cached_property) else member)
+        if not name.startswith("_") and said and not isinstance(member, classmethod):
+            call = "()" if inspect.isfunction(member) else ""
+            found.append((f"q.{name}{call}", said.split("\n")[0]))
+    return found
+
+
+def cells(statements: Sequence[Statement], *, exercise: bool) -> list[dict[str, Any]]:
+    """Statements in their order, an equation a cell: of a sheet, with blank right-hand sides, or of the key to it."""
+    imports = "" if exercise else _imports(statements)
+    found = [code_cell(f"import cvxpy as cp\nimport numpy as np\nimport convex_tsvm as ct\n{imports}")]
+    before = None
+    for one, new in zip(statements, introduced(statements), strict=True):
+        right = r"\;?" if exercise else one.right
+        text = f"## {one.number}\n\n{one.says} {one.remark}".rstrip()
+        # How a quantity is computed may be what a sheet asks for, so that a sheet says only what it is.
+        text += "".join(f"\n\n- `{name}`: {what}" for name, what in new)
+        found.append(text_cell(f"{text}\n\n$${one.left} {one.relation_tex} {right}$$"))
+        body = "def answer(q):\n    return ...  # the right-hand side" if exercise else solution(one)
+        points = (
+            ""
+            if one.quantities == before
+            else f"q = ct.papers.paper({one.paper!r})[{one.number!r}].quantities()[0]\n\n"
+        )
+        before = one.quantities
+        found.append(code_cell(f"{points}{body}\n\nct.papers.grade({one.paper!r}, {one.number!r}, answer)"))
+    return found
+
+
+def _imports(statements: Sequence[Statement]) -> str:
+    """What the right sides of numbered items need of the paper's modules."""
+    sides = [side for one in statements for side in (*helpers(one), one.computed)]
+    modules = dict.fromkeys(inspect.getmodule(side) for side in sides)
+    return "".join(f"from {module.__name__} import *\n" for module in modules if module is not None)
 
 
 @dataclass(frozen=True)
@@ -94,3 +215,92 @@ def lesson(number: int) -> Lesson:
     if integer("lesson", number, least=1) > len(LESSONS):
         raise ValueError(f"lesson={number} must be at most {len(LESSONS)}")
     return LESSONS[number - 1]
+
+
+def grade(paper: str, number: str | float, answer: Any) -> Grade:
+    """Grade a right-hand side of a numbered statement.
+
+    Parameters
+    ----------
+    paper : str
+        As in :func:`~convex_tsvm.papers.paper`.
+    number : int, float or str
+        An equation's number, or "Algorithm 2" and the like.
+    answer : callable, number or array
+        The right-hand side as a function of the paper's quantities ``q`` (their names are those of the derivation
+        pages); or its value on the paper's problem of six points.
+
+    Returns
+    -------
+    Grade
+        True if it is right; it prints the reason, which is a known mistake where the answer is one.
+
+    Raises
+    ------
+    ValueError
+        If there is no such paper or statement, or nothing to be compared with.
+
+    Examples
+    --------
+    >>> ct.papers.grade("collobert2006", 8, lambda q: np.maximum(0, 1 - q.z) - np.maximum(0, q.s - q.z))
+    right: off by 0.0e+00, allowed 1e-06
+    >>> ct.papers.grade("collobert2006", 8, lambda q: np.maximum(0, 1 - q.z) + np.maximum(0, q.s - q.z))
+    not right: that is the formula with a mistake: a plus in place of the minus
+    """
+    from . import paper as named
+
+    statement = named(paper)[number]
+    if isinstance(statement, Proven):
+        return statement.made.grade(statement.step, answer)
+    # A value is graded on the problem of six points, which is the first.
+    problems = statement.quantities() if callable(answer) else statement.quantities()[:1]
+    wanted = [np.asarray(statement.claimed(q), dtype=float) for q in problems]
+    found = []
+    for q, right in zip(problems, wanted, strict=True):
+        try:
+            given = answer(q) if callable(answer) else answer
+            if given is ... or given is None:
+                return Grade(False, "not filled in yet")
+            value = np.asarray(given, dtype=float)
+        except Exception as error:  # an answer that raises anything is a wrong answer
+            return Grade(False, f"the answer raises {type(error).__name__}: {error}")
+        if value.shape != right.shape:
+            return Grade(False, f"the answer has shape {value.shape}; it must be {right.shape}")
+        found.append(value)
+    off = max(apart(value, right) for value, right in zip(found, wanted, strict=True))
+    if off <= statement.tolerance:
+        return Grade(True, f"off by {off:.1e}, allowed {statement.tolerance:.0e}")
+    if not all(np.isfinite(value).all() for value in found):
+        return Grade(False, "the answer is not finite")
+    known = {f"that is the formula with a mistake: {name}": side for name, side in statement.faults.items()}
+    if statement.printed is not None:
+        known[f"that is what the paper prints. {statement.misprint}"] = statement.printed
+    for reason, side in known.items():
+        others = [np.asarray(side(q), dtype=float) for q in problems]
+        if all(a.shape == b.shape and apart(a, b) <= statement.tolerance for a, b in zip(found, others, strict=True)):
+            return Grade(False, reason)
+    return Grade(False, _difference(found[0], wanted[0]))
+
+
+def apart(value: Any, right: Any) -> float:
+    """By how much two values differ, relative to the larger of 1 and their size; equal infinities do not."""
+    with np.errstate(invalid="ignore"):
+        between = np.where(value == right, 0.0, np.abs(value - right))
+    finite = np.abs(right[np.isfinite(right)]) if np.ndim(right) else np.abs(right)
+    return float(np.max(between, initial=0.0)) / max(1.0, float(np.max(finite, initial=0.0)))
+
+
+def _difference(value: Any, right: Any) -> str:
+    """What is to be seen of a difference: a sign, a factor, a constant, or where it is largest."""
+    scale = float(np.abs(right).max(initial=0.0)) or 1.0
+    if np.allclose(value, -right, atol=1e-6 * scale):
+        return "it has the wrong sign"
+    factor = float(np.vdot(value, right)) / max(float(np.vdot(right, right)), 1e-300)
+    if np.allclose(value, factor * right, atol=1e-6 * scale):
+        return f"it is {factor:.4g} times what it should be"
+    between = np.atleast_1d(value - right)
+    if between.size > 1 and np.ptp(between) <= 1e-6 * scale:
+        return f"it differs by the constant {between.flat[0]:.4g}"
+    k = int(np.argmax(np.abs(between)))
+    where = "" if between.size == 1 else f" at entry {k}"
+    return f"it is {np.atleast_1d(value).flat[k]:.6g}{where}, and should be {np.atleast_1d(right).flat[k]:.6g}"

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from ..answers import as_code
-from ..cells import text_cell
 from ..derivation import Derivation
+from ..report import text_cell
 from ..steps import Line, Proof, Step
 from ..symbols import Total, formula
 

@@ -13,7 +13,7 @@ from ....instance import Instance
 from ....instance.primal import SmoothPrimal
 from ....losses import exponential, smoothed, squared_hinge, symmetric_squared_hinge
 from ....methods import cccp
-from ....methods.schedule import doubling
+from ....methods.settings import doubling
 from ....problem import Array
 from ..concerned import EXACT
 from . import PAPER

@@ -8,12 +8,11 @@ import numpy as np
 
 from ....formulations import s3vm, svm
 from ....losses import squared_hinge
-from ...claims import Claim
 from ...derivation import Derivation
 from ...derive import derive
 from ...dual import beta, kernel, nu
-from ...lemmas import Lemma
-from ...steps import Chain, Condition, Gap, Line, Setting
+from ...exact import Claim
+from ...steps import Chain, Condition, Gap, Lemma, Line, Setting
 from ...symbols import Applied, Formula, Quotient, Square, Sum, Symbol, formula, total
 from ..statement import unconditioned, without
 from . import PAPER

@@ -9,7 +9,7 @@ import scipy.linalg
 
 from ....formulations import tsvm
 from ....instance import Instance
-from ....instance.expansion import ExpansionPrimal
+from ....instance.primal import ExpansionPrimal
 from ....losses import flat_newton
 from ....problem import Array, Problem
 from ....solvers.levenberg_marquardt import levenberg_marquardt
@@ -83,8 +83,7 @@ def blocks(q: Quantities, *, sign: float = -1.0, cross: float = 1.0) -> Array:
     "eq. 18",
     r"\text{change of the outputs by } -(\lambda K + KDK)^{-1}Kg",
     r"K\begin{pmatrix}-A_{sv}^{-1}B^{-1}A_{sv}(g_{sv} - \tfrac1\lambda D_{sv}K_{sv,nsv}g_{nsv})\\ -\tfrac1\lambda"
-    r" g_{nsv}"
-    r"\end{pmatrix}",
+    r" g_{nsv}\end{pmatrix}",
     rests_on=("eq. 16", "eq. 17"),
     tolerance=1e-4,
     claimed=lambda q: blocks(q),
@@ -159,8 +158,7 @@ PAPER.states(
     printed_tex=r"\lambda \leftarrow \min(1, \lambda/2)",
     corrected_tex=r"\lambda \leftarrow \max(1, \lambda/2)",
     misprint="λ ← min(1, λ/2) must be max(1, λ/2): the text wants λ >= 1, and with the minimum λ falls below 1 with"
-    " every good"
-    " step.",
+    " every good step.",
     faults={"2": lambda q: 2.0},
 )
 

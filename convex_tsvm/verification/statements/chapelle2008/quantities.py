@@ -15,8 +15,7 @@ from ....instance.step_solution import StepSolution
 from ....kernels import RBF, kernel_factor
 from ....problem import Array, Problem
 from ....solvers import NativeSolver
-from ...few import SIX, few_points
-from ..concerned import EXACT, has_two_costs, labelled_first, pays_squared_hinge
+from ..concerned import EXACT, SIX, few_points, has_two_costs, labelled_first, pays_squared_hinge
 
 
 def V(y: Any, o: Any, p: int = 2) -> Array:

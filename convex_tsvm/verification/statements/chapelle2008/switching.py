@@ -9,7 +9,7 @@ from ....instance import Instance
 from ....kernels import Linear
 from ....methods import switching
 from ....methods.exchanges import exchanges
-from ....methods.schedule import growing
+from ....methods.settings import growing
 from ....problem import Array, Problem
 from . import PAPER
 from .quantities import Quantities, V

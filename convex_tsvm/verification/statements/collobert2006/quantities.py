@@ -19,8 +19,7 @@ from ....methods import cccp
 from ....problem import Array, Problem
 from ....solution import Solution
 from ....solvers import NativeSolver
-from ...few import SIX, few_points
-from ..concerned import EXACT, has_two_costs, labelled_first
+from ..concerned import EXACT, SIX, few_points, has_two_costs, labelled_first
 
 #: A decision function: w in the coordinates of the features, and b.
 Theta = tuple[Array, float]

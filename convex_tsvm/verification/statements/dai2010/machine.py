@@ -244,8 +244,7 @@ PAPER.states(
     printed_tex=r"C_3\sum_{i=1}^{l+2u}\max(0, |f(x_i)| - \varepsilon)",
     corrected_tex=r"C_3\sum_{i=1}^{l+u}\max(0, |f(x_i)| - \varepsilon)",
     misprint="The compactness term of J_vex runs over l + 2u copies, which counts unlabelled points twice; eq. 8"
-    " counts them"
-    " once.",
+    " counts them once.",
     faults={"unlabelled points not counted": lambda q: q.dual(counted=0)},
 )
 

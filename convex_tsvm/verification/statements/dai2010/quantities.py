@@ -12,8 +12,7 @@ from ....kernels import RBF, kernel_factor
 from ....losses import PLQ, relaxed_compact_hinge, relaxed_compact_symmetric_hinge
 from ....problem import Array, Problem
 from ....solvers import NativeSolver
-from ...few import SIX, few_points
-from ..concerned import has_two_costs, labelled_first
+from ..concerned import SIX, few_points, has_two_costs, labelled_first
 
 
 class Quantities:

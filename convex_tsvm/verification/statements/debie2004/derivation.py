@@ -9,8 +9,7 @@ from ....formulations import tsvm
 from ...derivation import Derivation
 from ...derive import derive
 from ...dual import alpha, kernel
-from ...lemmas import Lemma
-from ...steps import Chain, Line, Setting
+from ...steps import Chain, Lemma, Line, Setting
 from ...symbols import Sum, Symbol, formula
 from ..statement import changed, unconditioned, without
 from . import PAPER

@@ -15,8 +15,7 @@ from ....kernels import RBF, kernel_factor
 from ....modeling.label_matrix import ReducedSDP
 from ....problem import Array, Problem
 from ....solvers import NativeSolver
-from ...few import SIX, few_points
-from ..concerned import EXACT, labelled_first
+from ..concerned import EXACT, SIX, few_points, labelled_first
 
 
 class Quantities:

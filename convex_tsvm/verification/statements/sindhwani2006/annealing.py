@@ -78,8 +78,7 @@ def doubled(q: Quantities, w: Array, p: Array) -> float:
     "eq. 1.8",
     r"\text{the toolkit's SVM of weighted labels}",
     r"\text{eq. 1.2 with } \hat Y = [y, 1, \dots, 1, -1, \dots, -1],\ C = \mathrm{diag}(\tfrac1l, \tfrac{\lambda'"
-    r" p_j}{u},"
-    r" \tfrac{\lambda'(1-p_j)}{u})",
+    r" p_j}{u}, \tfrac{\lambda'(1-p_j)}{u})",
     rests_on=("eq. 1.2", "eq. 1.6"),
     claimed=lambda q: [doubled(q, w, q.p) for w in q.others],
     faults={"p and 1 - p exchanged": lambda q: [doubled(q, w, 1 - q.p) for w in q.others]},

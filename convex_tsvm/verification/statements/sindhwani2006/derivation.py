@@ -6,8 +6,7 @@ from fractions import Fraction
 
 from ...derivation import Derivation
 from ...dual import w, x
-from ...lemmas import Lemma
-from ...steps import Chain, Gap, Line, Setting
+from ...steps import Chain, Gap, Lemma, Line, Setting
 from ...symbols import Dot, Formula, Square, Sum, Symbol, total
 from .. import paper
 from ..statement import without

@@ -13,8 +13,7 @@ from ....problem import Array, Problem
 from ....solvers.finite_newton import FiniteNewton
 from ....solvers.finite_newton.newton import NewtonDescent
 from ....validation import is_sparse
-from ...few import SIX, few_points
-from ..concerned import pays_squared_hinge
+from ..concerned import SIX, few_points, pays_squared_hinge
 
 
 class Quantities:
