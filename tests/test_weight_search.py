@@ -178,6 +178,41 @@ def test_many_points_are_searched_by_weights_of_their_own_accord(tmp_path):
         ct.LowerBoundBuilder(ct.s3vm(), problem, relaxation="weights").bound(y)
 
 
+@pytest.mark.parametrize("balance", [0.0, 0.2])
+def test_half_of_the_boxes_are_enough_without_labels(balance, tmp_path):
+    X, _ = clusters(40, 2, 3)
+    problem = ct.Problem(X, np.zeros(40), C_unlabeled=0.5, balance=balance)
+    formulation, path = ct.tsvm("hinge"), tmp_path / "c.npz"
+    solution = ct.exact_search(formulation, problem, branch_on="weights", gap=1e-4, certificate=path)
+    assert solution.status == "optimal"
+    root = read(path)[1]["root_low"]
+    assert (root[0] == 0) == (balance == 0)
+    by_points = ct.exact_search(formulation, problem, branch_on="points", bounds="curvature", gap=1e-2, time_limit=20)
+    assert by_points.lower_bound <= solution.objective * (1 + 1e-9)
+    assert solution.lower_bound <= by_points.objective
+    header, arrays = read(path)
+    arrays["root_low"][0 if balance else 1] = 0.0
+    assert not ct.prove_certificate(write(tmp_path / "forged.npz", header, arrays)).holds
+
+
+def test_points_that_are_known_by_their_products(tmp_path):
+    X, y = clusters(300, 2)
+    lines = [" ".join(f"{j + 1}:{value!r}" for j, value in enumerate(row)) for row in X.tolist()]
+    source = tmp_path / "points.svm"
+    source.write_text("".join(f"{label:+g} {line}\n" for label, line in zip(y, lines, strict=True)))
+    mapped = ct.points.convert_svmlight(source, tmp_path / "mapped", dtype=np.float64).points
+    found = [
+        ct.exact_search(ct.s3vm(), ct.Problem(points, y, C_unlabeled=0.1), branch_on="weights", gap=1e-3)
+        for points in (X, mapped)
+    ]
+    assert found[0].objective == pytest.approx(found[1].objective, rel=1e-6)
+    assert found[1].weights == pytest.approx(found[0].weights, rel=1e-2, abs=1e-2)
+    with pytest.raises(ValueError, match="certificate: files of searches have points that are arrays"):
+        ct.exact_search(
+            ct.s3vm(), ct.Problem(mapped, y), branch_on="weights", certificate=tmp_path / "c.npz", max_nodes=1
+        )
+
+
 def test_a_search_goes_on_from_its_file_and_in_parallel(tmp_path):
     X, y = clusters(500, 3)
     problem, path = ct.Problem(X, y, C=1.0, C_unlabeled=0.1), tmp_path / "search.npz"

@@ -84,6 +84,8 @@ class Weights:
         self.tables[:, :, :2] = np.inf, -np.inf  # pieces that are none
         for own, table in zip(self.tables, found, strict=True):
             own[: len(table)] = table
+        even = np.array_equal((unlabeled[::-1] * [-1, -1, 1, -1, 1])[:, [1, 0, 2, 3, 4]], unlabeled)
+        self.mirrored = even and self.value == 0 and not self.y.any()
         self.kind = np.where(self.y > 0, 0, np.where(self.y < 0, 1, 2)).astype(np.int8)
         pays = (self.cost > 0) & ((self.y != 0) | (len(unlabeled) > 0))
         self.points = np.flatnonzero(pays).astype(np.int32)
@@ -103,7 +105,7 @@ class Weights:
         """
         size, far = np.maximum(np.abs(low), np.abs(high)), self.far(low, high)[0]
         total = 4 * float(self.sizes @ [far**2, far, 1.0]) + float((self.bend * size + self.kink) @ size)
-        return (len(self.points) + 4 * self.n + more + 64) * EPS * total * MORE
+        return (len(self.points) + 4 * self.n + more + 16) * EPS * total * MORE
 
     def root(self, arrays: Any, bound: float) -> Region:
         """The box in the file, if it leaves out no weights below a cutoff that is no less than the bound."""
@@ -124,7 +126,9 @@ class Weights:
             finite = [abs(x) for table in self.tables for x in table[:, :2].ravel() if math.isfinite(x)]
             finite += [abs(b / (2 * a)) for table in self.tables for _, _, a, b, _ in table if a > 0]
             reach = np.append(reach, (max(finite, default=0.0) + float(self.largest[:-1] @ reach)) * MORE + TINY)
-        demand((low <= -reach).all() and (high >= reach).all(), "the root leaves out weights")
+        # Without labels other signs of all weights and the bias make no difference: one of them need not be negative.
+        least_low = np.where(self.mirrored & (np.arange(self.n) == 0), 0.0, -reach)
+        demand((low <= least_low).all() and (high >= reach).all(), "the root leaves out weights")
         found = Region((low, high))
         found.points, found.decided = self.points, np.zeros(1 + self.n + self.n**2)
         return found

@@ -67,11 +67,17 @@ class BestWeights:
         stands = max(1.0, unlabelled[model.points].sum() / max(unlabelled[points].sum(), 1))
         cost = np.where(unlabelled, stands, 1.0) * model.cost if stands > 1 else model.cost
 
-        def function(at: Array) -> tuple[float, Array]:
-            return model.value(at, points, cost)
+        # In units in which outputs and the objective are about 1.
+        unit, scale = 1 / np.maximum(model.largest, 1e-300), max(model.value(start, points, cost)[0], 1e-300)
 
-        found = scipy.optimize.minimize(function, start, jac=True, method="L-BFGS-B", options={"maxiter": 200})
-        return np.asarray(found.x if np.isfinite(found.fun) else start)
+        def function(at: Array) -> tuple[float, Array]:
+            value, slopes = model.value(at * unit, points, cost)
+            return value / scale, slopes * unit / scale
+
+        found = scipy.optimize.minimize(
+            function, start / unit, jac=True, method="L-BFGS-B", options={"maxiter": 200, "ftol": 1e-12, "gtol": 1e-9}
+        )
+        return np.asarray(found.x * unit if np.isfinite(found.fun) else start)
 
     def restart(self, idle: int, seed: int = 0) -> None:
         """Nothing: every box's point is a restart."""

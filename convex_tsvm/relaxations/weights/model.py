@@ -86,7 +86,10 @@ class WeightModel(BoundModel):
             raise ValueError(why)
         self.instance = instance
         problem, bias = instance.problem, instance.bias
-        X = problem.X.toarray() if is_sparse(problem.X) else np.asarray(problem.X)
+        if isinstance(problem.X, LinearPoints):
+            X = np.column_stack([problem.linear_outputs(axis) for axis in np.eye(problem.X.shape[1])])
+        else:
+            X = problem.X.toarray() if is_sparse(problem.X) else np.asarray(problem.X)
         self.X, self.cost, self.free = X, instance.cost, bias.free
         losses = [kind.of_output for kind in instance.formulation.by_kind]
         self.kind = instance.formulation.kinds(problem).astype(np.int32)
@@ -109,6 +112,9 @@ class WeightModel(BoundModel):
         cost = np.bincount(self.kind[self.points], self.cost[self.points], len(losses))
         self.sizes = cost @ np.array([np.abs(loss.pieces).max(axis=0) for loss in self.losses])
         self.first: tuple[Array, Array, float] | None = None
+        #: Whether other signs of all weights and the bias make no difference, so that half of all boxes is enough.
+        even = all(self.losses[k] == self.losses[k].reflect() for k in np.unique(self.kind[self.points]))
+        self.mirrored = even and self.offset == 0 and not problem.y.any()
 
     @property
     def begin(self) -> Undecided:
@@ -128,6 +134,8 @@ class WeightModel(BoundModel):
             places = np.concatenate([_places(loss) for loss in self.losses])
             reach[-1] = float(np.abs(places).max(initial=0.0)) + float(self.largest[:-1] @ reach[:-1])
         low, high = outward(-reach, reach)
+        if self.mirrored:
+            low[0] = 0.0
         if self.first is None:
             self.first = low, high, cutoff
         return Box(low, high)
@@ -158,15 +166,15 @@ class WeightModel(BoundModel):
         """A size that no output in a box exceeds."""
         return float(self.largest @ np.maximum(np.abs(box.low), np.abs(box.high))) + abs(self.offset) + 1e-290
 
-    def doubt(self, box: Box) -> float:
-        """What rounding may do to planes in a box, and to those of a check by other arithmetic.
+    def doubt(self, box: Box, planes: int = 1) -> float:
+        """What rounding may do to some planes in a box, and to those of a check by other arithmetic.
 
         They are sums of n terms, each at most four times what its point pays at the farthest output, whose coefficients
         are the largest.
         """
         size, far = np.maximum(np.abs(box.low), np.abs(box.high)), self.far(box)
         total = 4 * float(self.sizes @ [far**2, far, 1.0]) + float((self.bend * size + self.kink) @ size)
-        return 8 * EPS * (self.instance.problem.n + self.n + 64) * total
+        return 2 * EPS * (self.instance.problem.n + 4 * self.n + 3 * planes + 16) * total
 
     def slack(self, box: Box) -> float:
         """By how much rounding may move an output in a box."""
@@ -186,14 +194,15 @@ class WeightModel(BoundModel):
 
     def combined(self, box: Box, touched: list[Touched], weights: Array | None = None) -> Combination:
         """The best combination of planes for a bound over a box, or that with given weights."""
-        planes, doubt = np.array([one.plane for one in touched]), self.doubt(box)
+        planes = np.array([one.plane for one in touched])
         found, each, lowest = np.empty(1 + self.n), np.empty(self.n), np.empty(self.n)
         if weights is None:
-            weights = np.empty(len(planes))
-            value = combine(self.bend, self.kink, planes, weights, box.low, box.high, doubt, found, each, lowest)
+            weights, little = np.empty(len(planes)), self.doubt(box)
+            value = combine(self.bend, self.kink, planes, weights, box.low, box.high, little, found, each, lowest)
         else:
             found[:] = weights @ planes
             value = least(self.bend, self.kink, found, box.low, box.high, each, lowest)
+        doubt = self.doubt(box, int((weights > 0).sum()))
         return Combination(weights, found, value - doubt, doubt, each, lowest)
 
     def narrowed(self, box: Box, planes: Combination, cutoff: float) -> Box:
@@ -242,6 +251,8 @@ class WeightModel(BoundModel):
         if self.instance.formulation.groups:
             groups = list(self.instance.formulation.groups)
             return f"groups={groups!r}: files of searches know labelled and unlabelled points"
+        if isinstance(self.instance.problem.X, LinearPoints):
+            return "files of searches have points that are arrays, not such as are known by their products"
         return None
 
 
@@ -264,8 +275,8 @@ def _places(loss: PLQ) -> Array:
 def why_no_planes(instance: Instance) -> str | None:
     """Why a search has no boxes of weights, or None if it has."""
     formulation, problem = instance.formulation, instance.problem
-    if not problem.is_linear or isinstance(problem.X, LinearPoints):
-        return f"kernel={problem.kernel!r}: boxes of weights are for the linear kernel, and points in memory"
+    if not problem.is_linear:
+        return f"kernel={problem.kernel!r}: boxes of weights are for the linear kernel"
     if formulation.additions or formulation.constraints:
         return "boxes of weights know a balance, and neither additions nor other constraints on outputs"
     if instance.n_positive is not None or instance.target_sum is not None:

@@ -74,8 +74,8 @@ class TangentPlanes(Relaxation):
                 break
             at = np.clip(0.5 * (at + planes.lowest), work.box.low, work.box.high)
         work.outputs, work.memory = at, undecided
-        # Where rounding alone keeps a box open, its halves are open, too.
-        if work.open and work.cutoff - work.bound > 2 * planes.doubt:
+        # Where an objective in the box is no further from its bound than rounding may be, halves are no better.
+        if work.open and touched[-1].objective - work.bound > 4 * planes.doubt:
             work.split = lambda: _widest(work.box, touched[-1].spread)
 
     def _touch(self, work: Work, at: Array, undecided: Undecided, most: int) -> tuple[list[Touched], Combination]:
