@@ -168,7 +168,7 @@ BRANCHING = {
 
 #: Which open node of exact search is next.
 STRATEGIES = {
-    "auto": "hybrid for labels, else best",
+    "auto": "best for outputs, else hybrid",
     "hybrid": "dives from the least bound",
     "best": "the least bound",
     "depth": "the last one made",

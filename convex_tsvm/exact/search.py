@@ -142,7 +142,7 @@ class BranchAndBound:
             )
             self.model = self.builder.model
         self.choose = rule(branching, self.builder.about)
-        default = "hybrid" if self.builder.is_about_labels else "best"
+        default = "best" if self.builder.about == "outputs" else "hybrid"
         self.strategy = default if strategy == "auto" else strategy
         self._setup = time.perf_counter() - began
         self.patience = None if patience is None else integer("patience", patience, least=0)
@@ -350,9 +350,10 @@ class BranchAndBound:
         if len(nodes) == 1:
             found = [self.examiner().dive(nodes[0], *rest)]
         else:
-            # Threads share memory: every dive gets a fork of the builder and an incumbent of its own.
+            # Threads share memory: every dive gets a fork of the builder and an incumbent of its own.  Boxes of weights
+            # are looked at in compiled loops that run beside each other in threads, which share the points.
             builders = [self.builder.fork(node.number) for node in nodes]
-            found = joblib.Parallel(n_jobs=self.n_jobs)(
+            found = joblib.Parallel(n_jobs=self.n_jobs, prefer="threads" if self.builder.about == "weights" else None)(
                 joblib.delayed(self.examiner(builder, self.incumbent.fork(builder)).dive)(node, *rest)
                 for builder, node in zip(builders, nodes, strict=True)
             )
