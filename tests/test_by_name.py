@@ -136,7 +136,8 @@ def test_every_method_and_loss_of_linear_works_or_is_refused(method, loss, tiny,
 
 @pytest.mark.parametrize("relaxation", choices("bound", "--relaxation"))
 def test_every_relaxation_and_solver_of_bound_works_or_is_refused(relaxation, tiny, capsys):
-    arguments = ["bound", tiny / "tiny.npz", "--sigma", "1", "--loss", "squared_hinge", "--relaxation", relaxation]
+    kernel = ["--kernel", "linear"] if relaxation == "weights" else ["--sigma", "1"]
+    arguments = ["bound", tiny / "tiny.npz", *kernel, "--loss", "squared_hinge", "--relaxation", relaxation]
     takes = ("solver", "max_rounds") if relaxation == "auto" else RELAXATIONS[relaxation].load().takes
     own = ["--rounds", "1"] if "max_rounds" in takes else []
     # Shares are inferred once, without a solver.
