@@ -89,15 +89,13 @@ class FittedModel(DecisionFunctions):
     def decision_function(self, X: Any) -> Array:
         """Outputs at new points, shape (n,) for two classes, else (n, n_classes).
 
+        A ValueError says if X is a DataFrame whose columns have other names than ``feature_names``, or the same in
+        another order.
+
         Parameters
         ----------
         X : array, sparse matrix or DataFrame, shape (m, d)
             New points; for a precomputed kernel its values with the training points, shape (m, n).
-
-        Raises
-        ------
-        ValueError
-            If X is a DataFrame whose columns have other names than ``feature_names``, or the same in another order.
         """
         self._check_names(X)
         scores = self(X)

@@ -111,11 +111,6 @@ class Problem:
     source_rows : int array, shape (n,), or None
         The places of the points of a part in its source; None for all of them.
 
-    Raises
-    ------
-    ValueError
-        Naming the argument, its value, and what is allowed.
-
     Examples
     --------
     >>> Problem(np.array([[-1.0], [0.9], [1.0]]), [-1, 0, 1], C=2).cost
@@ -301,13 +296,7 @@ class Problem:
 
     @cached_property
     def gram(self) -> Array:
-        """Kernel matrix K, shape (n, n).
-
-        Raises
-        ------
-        ValueError
-            If the kernel's values overflow.
-        """
+        """Kernel matrix K, shape (n, n); a ValueError if the kernel's values overflow."""
         matrix = self.rows().full()
         if not np.isfinite(matrix).all():
             raise ValueError(f"kernel={self.kernel!r} overflows at these points; scale them")

@@ -350,11 +350,6 @@ class LinearTransductiveSVC(Descent):
         -------
         self
             With ``classes_``, ``coef_``, ``intercept_``, ``n_iter_`` (steps) and ``online_``.
-
-        Raises
-        ------
-        ValueError
-            If ``classes`` is missing at the first call, or y has other labels.
         """
         first = not hasattr(self, "online_")
         learned = not first or hasattr(self, "coef_")

@@ -31,11 +31,6 @@ class OutputConstraint(ABC):
     name : str
         Shown in reports and errors.
 
-    Raises
-    ------
-    ValueError
-        If the interval is empty, or is the whole line.
-
     Examples
     --------
     >>> constraint = ct.must_link(0, 2, within=0.1)
@@ -61,21 +56,12 @@ class OutputConstraint(ABC):
     def placed(self, problem: Problem) -> OutputConstraint:
         """The constraint with row numbers of a problem; itself where they are already, or where it has none.
 
-        Raises
-        ------
-        ValueError
-            If the problem is not one of the points that it is about, or is a part without some of them.
+        A ValueError says if the problem is not one of the points that it is about, or is a part without some of them.
         """
         return self
 
     def on(self, problem: Problem) -> Array:
-        """The a_i, shape (n,), checked.
-
-        Raises
-        ------
-        ValueError
-            If they are not n finite numbers, or are all 0.
-        """
+        """The a_i, shape (n,), checked; a ValueError if they are not n finite numbers, or are all 0."""
         a = np.asarray(self.coefficients(problem), dtype=float)
         if a.shape != (problem.n,) or not np.isfinite(a).all():
             raise ValueError(f"{self.name}: its coefficients have shape {a.shape}; they must be {problem.n} numbers")

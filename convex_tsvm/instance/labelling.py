@@ -191,15 +191,12 @@ class Labelling:
     def fixed(self, labels: Array) -> Labelling:
         """The same search with more labels known.
 
+        A ValueError says if a label is none of these, or contradicts a known one.
+
         Parameters
         ----------
         labels : array, shape (n,)
             +1, -1, or 0 for unknown; labels known before must be the same.
-
-        Raises
-        ------
-        ValueError
-            If a label is none of these, or contradicts a known one.
         """
         labels = np.asarray(labels, dtype=float)
         if labels.shape != self.y.shape or not np.isin(labels, (-1.0, 0.0, 1.0)).all():
@@ -246,13 +243,7 @@ class Labelling:
 
 
 def labelling(formulation: Formulation, problem: Problem) -> Labelling:
-    """A formulation on a problem as a search for labels.
-
-    Raises
-    ------
-    ValueError
-        If the formulation is not of that kind.
-    """
+    """A formulation on a problem as a search for labels; a ValueError if the formulation is not of that kind."""
     loss, constant = formulation.label_loss()
     if problem.n_labeled == 0:
         problem = with_one_label(formulation, problem)

@@ -140,11 +140,6 @@ def cccp(
     Solution
         With status "interrupted" if Ctrl-C ended it, or "time_limit"; it then holds the best point so far.
 
-    Raises
-    ------
-    ValueError
-        If the problem does not fit the formulation, or an argument is not as stated.
-
     Examples
     --------
     >>> solution = ct.cccp(ct.cccp_tsvm(s=-0.3), problem)
@@ -195,11 +190,6 @@ def cccp_path(
     list of Solution
         One for each problem; Ctrl-C ends it with the best point of the problem it came in, so marked.
 
-    Raises
-    ------
-    ValueError
-        If a problem does not fit the formulation, or an argument is not as stated.
-
     Examples
     --------
     >>> solutions = ct.methods.cccp_path(ct.cccp_tsvm(), (problem.replace(C=C) for C in (1, 10, 100)))
@@ -217,7 +207,6 @@ def supervised_svms(formulation: Formulation, problems: Iterable[Problem]) -> li
     """
     given = [problem.replace(balance=None, balance_sample=None) for problem in problems]
     # No deadline ends this: callers cannot do without the supervised SVM.
-    with warnings.catch_warnings(), unlimited():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"), unlimited():
         found = cccp_path(svm(formulation.labeled, fit_intercept=formulation.fit_intercept), given)
     return list(unless_interrupted(found))

@@ -125,11 +125,6 @@ def potts_annealing(
     callback : callable, optional
         Called with every :class:`Temperature`.
 
-    Raises
-    ------
-    ValueError
-        If the problems are not those of several classes, or an argument is not as stated.
-
     Examples
     --------
     >>> X = np.array([[-1.1], [-1.0], [-0.1], [0.0], [0.9], [1.0]])

@@ -136,8 +136,7 @@ def _separators(
 
     found: list[Solution] = []
     status = "converged"
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         for k in range(n_starts):
             try:
                 solution = descend(k)
@@ -213,11 +212,6 @@ def safe_transduction(
     folds : int >= 2, or 0, default 5
         Parts of the labelled points that are left out to see whether the labels found are as good as the supervised
         SVM's, with so many times fewer starts each; 0 leaves none out.  Separators from elsewhere are not judged so.
-
-    Raises
-    ------
-    ValueError
-        If the formulation has no loss of labels, or an argument is not as stated.
 
     Examples
     --------

@@ -129,6 +129,8 @@ def solve_subspace(
 ) -> SubspacePoint:
     """Solve the subspace SDP: min S(M) over M ⪰ 0 with diag(V M Vᵀ) <= e.
 
+    A ValueError says if the search has offsets, or V another shape or columns that depend on each other.
+
     Parameters
     ----------
     search, V
@@ -139,11 +141,6 @@ def solve_subspace(
         Limit on planes.
     cvxpy_solver : str
         Which of CVXPY's solvers finds the best of the planes.
-
-    Raises
-    ------
-    ValueError
-        If the search has offsets, or V another shape or columns that depend on each other.
     """
     tol, max_iter = finite("tol", tol, above=0), integer("max_iter", max_iter, least=1)
     check_subspace(search, V)

@@ -60,11 +60,6 @@ def save(picture: Figure | Axes, path: str | Path | None) -> None:
     path : path or None
         Its ending chooses the format; None leaves the figure to pyplot, which notebooks and galleries show.
 
-    Raises
-    ------
-    ValueError
-        If matplotlib knows no format of that name.
-
     Examples
     --------
     >>> import tempfile, pathlib

@@ -24,6 +24,8 @@ def loss(
 ) -> Axes:
     """Draw a loss, its convex and its concave part, and what CCCP puts in its place.
 
+    A ValueError says if ``at`` is given for a loss that has no concave part.
+
     Parameters
     ----------
     loss : Loss
@@ -33,11 +35,6 @@ def loss(
         touches the loss there and is nowhere below it.
     span : (float, float), default (-2.5, 2.5)
         Ends of the axis of outputs.
-
-    Raises
-    ------
-    ValueError
-        If ``at`` is given for a loss that has no concave part.
 
     Examples
     --------
@@ -74,11 +71,6 @@ def conjugate(loss: PLQ, *, ax: Axes | None = None) -> Axes:
     ----------
     loss : PLQ
         Convex; the convex part of another (``loss.split()[0]``).
-
-    Raises
-    ------
-    ValueError
-        If the loss is not convex.
 
     Examples
     --------
@@ -117,7 +109,8 @@ def surrogates(
     """Draw an objective of one weight w, and the surrogates of CCCP one after the other.
 
     Each surrogate touches the objective at a point (a disc with its number), is nowhere below it, and has its minimum
-    where the next one touches; a star is where the last has its minimum.
+    where the next one touches; a star is where the last has its minimum.  A ValueError says if there is more to be
+    found than one weight.
 
     Parameters
     ----------
@@ -129,11 +122,6 @@ def surrogates(
         The w where the first tangents are taken.
     span : (float, float), default (-3.0, 3.0)
         Ends of the axis of w.
-
-    Raises
-    ------
-    ValueError
-        If there is more to be found than one weight.
 
     Examples
     --------
@@ -183,11 +171,6 @@ def path(
         The value of the parameter for each solution of a sequence.
     parameter : str, default "C*"
         Its name, for the axis.
-
-    Raises
-    ------
-    ValueError
-        If ``along`` does not fit the solutions.
 
     Examples
     --------

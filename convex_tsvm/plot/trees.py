@@ -69,11 +69,6 @@ def gaps(bounds: Bound | Mapping[str, float], objective: float | None = None, *,
     objective : float, optional
         The best objective known; that of the ``Bound`` by default.
 
-    Raises
-    ------
-    ValueError
-        If there are no bounds.
-
     Examples
     --------
     >>> axes = ct.plot.gaps(ct.LowerBoundBuilder(ct.s3vm(), problem, relaxation="signs").bound())
@@ -117,11 +112,6 @@ def tree(solution: ExactSolution, *, ax: Axes | None = None) -> Axes:
     ----------
     solution : ExactSolution
         Of up to some hundred nodes.
-
-    Raises
-    ------
-    ValueError
-        If the search had no tree.
 
     Examples
     --------
@@ -232,11 +222,6 @@ def candidates(search: TransductiveSearchCV, parameter: str = "C", *, ax: Axes |
         Fitted.
     parameter : str, default "C"
         One of those searched, a number.
-
-    Raises
-    ------
-    ValueError
-        If the parameter was not searched.
 
     Examples
     --------

@@ -189,16 +189,13 @@ def _quiet() -> AbstractContextManager[Any]:
 def linear_points(X: Any) -> LinearPoints:
     """An array or a sparse matrix as points that are asked for products only; nothing is copied that need not be.
 
+    A ValueError says if X is not two-dimensional, is empty, or holds NaN or infinity.
+
     Parameters
     ----------
     X : array, sparse matrix, Dask array or LinearPoints, shape (n, d)
         Of 32 or 64-bit floating-point numbers; others are converted.  Sparse rows that are not sorted, or hold a column
         twice, are copied.
-
-    Raises
-    ------
-    ValueError
-        If X is not two-dimensional, is empty, or holds NaN or infinity.
     """
     if isinstance(X, LinearPoints):
         return X

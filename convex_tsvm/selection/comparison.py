@@ -157,8 +157,7 @@ def _left_out(
     labels = np.asarray(y)
     wrong: tuple[list[Any], list[Any]] = ([], [])
     scores: tuple[list[float], list[float]] = ([], [])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         for train, test in parts:
             given, own = _safe_indexing(X, train), labels[train]
             alone = fitted_apart(estimator, given, own, np.flatnonzero(np.isin(train, known)))
@@ -308,8 +307,7 @@ class _Draw:
         for name in np.unique(names):
             rank[names == name] = np.arange((names == name).sum())
         order = order[np.argsort(rank if self.per_class else rank > 0, kind="stable")]
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"):
             return [self._judged(np.sort(order[:n]), order[n:]) for n in self.numbers]
 
     def _judged(self, shown: NDArray[np.intp], hidden: NDArray[np.intp]) -> tuple[float, ...]:

@@ -129,8 +129,7 @@ def cost_path(
         raise ValueError(f"estimator={estimator!r} has unlabelled points that cost nothing: there is no C* to choose")
     labels = own._with_shares(first, labels)
     wrong, n = np.zeros(len(tried)), 0
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         for left, test in left_out(labels, cv, random_state):
             scores = np.array([_scores(own, first, left, k, tried, test) for k in labels.positives])
             wrong += [np.count_nonzero(chosen_classes(one.T) != labels.index[test]) for one in scores.swapaxes(0, 1)]
@@ -288,8 +287,7 @@ def share_path(
         with within(estimator.time_limit):
             return list(unless_interrupted(estimator._solve(formulation, problems)))
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         rows = [path(labels, k) for k in labels.positives]
         errors = _left_out_errors(labels, path, len(tried), cv, random_state) if cv else None
     return SharePath(

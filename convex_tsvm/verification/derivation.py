@@ -117,11 +117,6 @@ class Derivation:
         Grade
             True if it is right; it prints what kind of mistake there is where that can be told.
 
-        Raises
-        ------
-        ValueError
-            If there is no such step, or ``answer`` is no function.
-
         Examples
         --------
         >>> dual = ct.derive(ct.formulations.svm(), "dual")

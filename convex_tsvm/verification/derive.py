@@ -21,6 +21,8 @@ KINDS = ("dual", "primal", "cccp", "balance", "sdp", "bound")
 def derive(formulation: Formulation, of: str = "dual") -> Derivation:
     """Derive something from a formulation, in steps that are proven.
 
+    A ValueError says if there is nothing of this name, or it does not apply to the formulation, with the reason.
+
     Parameters
     ----------
     formulation : Formulation
@@ -35,11 +37,6 @@ def derive(formulation: Formulation, of: str = "dual") -> Derivation:
     -------
     Derivation
         ``print`` it, ``prove()`` it, ``grade(k, answer)`` an answer to its k-th step.
-
-    Raises
-    ------
-    ValueError
-        If there is nothing of this name, or it does not apply to the formulation, with the reason.
 
     Examples
     --------

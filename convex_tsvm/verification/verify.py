@@ -49,11 +49,6 @@ def verify(
     Report
         ``print`` it to follow the derivation; ``report.passed`` and ``report["gap"].value`` for programs.
 
-    Raises
-    ------
-    ValueError
-        If the problem does not fit the formulation, or a statement is no misprint.
-
     Examples
     --------
     >>> report = ct.verify(ct.cccp_tsvm(), problem)

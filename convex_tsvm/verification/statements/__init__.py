@@ -25,11 +25,6 @@ def paper(name: str) -> Paper:
     Paper
         Iterate over it, take a statement by its number (``paper("collobert2006")[23]``), or ``run`` them all.
 
-    Raises
-    ------
-    ValueError
-        If there is no such paper.
-
     Examples
     --------
     >>> ct.papers.paper("collobert2006")[8].run().verdict

@@ -235,11 +235,6 @@ def grade(paper: str, number: str | float, answer: Any) -> Grade:
     Grade
         True if it is right; it prints the reason, which is a known mistake where the answer is one.
 
-    Raises
-    ------
-    ValueError
-        If there is no such paper or statement, or nothing to be compared with.
-
     Examples
     --------
     >>> ct.papers.grade("collobert2006", 8, lambda q: np.maximum(0, 1 - q.z) - np.maximum(0, q.s - q.z))

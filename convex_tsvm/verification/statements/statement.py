@@ -321,8 +321,7 @@ def unconditioned(k: int) -> Callable[[Step], Step]:
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
     """Silence the solvers' warnings: a solution that is inaccurate shows in the comparison."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
+    with warnings.catch_warnings(action="ignore", category=UserWarning):
         yield
 
 
