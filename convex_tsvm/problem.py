@@ -194,10 +194,6 @@ class Problem:
         other._set_labels(check_labels(given.pop("y"), self.n, given["balance"]), **given)
         return other
 
-    def labelled_as(self, other: Problem) -> Problem:
-        """The same points, kernel and costs with the labels and the balance of another problem on equal points."""
-        return self.replace(y=other.y, balance=other.balance, balance_sample=other.balance_sample)
-
     def part(self, keep: NDArray[np.intp]) -> Problem:
         """The problem of some of the points, by increasing indices, with their costs and the mean asked for."""
         if isinstance(self.X, LinearPoints):

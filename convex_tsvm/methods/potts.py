@@ -290,7 +290,8 @@ def _on_the_same_points(problems: Sequence[Problem]) -> list[Problem]:
     for k, problem in enumerate(problems):
         if not (_have_equal_points(first, problem) and np.array_equal(problem.cost, first.cost)):
             raise ValueError(f"problems: number {k} has other points, costs or another kernel than number 0")
-        found.append(problem if same_points(first, problem) else first.labelled_as(problem))
+        own = {name: getattr(problem, name) for name in ("y", "balance", "balance_sample")}
+        found.append(problem if same_points(first, problem) else first.replace(**own))
     known = np.array([problem.y for problem in problems])
     one_class = (known != 0).all(axis=0) & ((known > 0).sum(axis=0) == 1)
     wrong = np.flatnonzero(~(one_class | (known == 0).all(axis=0)))

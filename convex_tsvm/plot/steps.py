@@ -13,7 +13,7 @@ from ..losses import PLQ, Loss, SplitLoss
 from ..problem import Problem
 from ..solution import Solution
 from ..validation import integer
-from .canvas import COLORS, axes_of, shades
+from .canvas import COLORS, axes_of, finished, shades
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,9 +59,7 @@ def loss(
     elif at is not None:
         raise ValueError(f"at={at:g}: {loss!r} has no concave part, of which there would be a tangent")
     ax.axhline(0, color="gray", linewidth=0.6)
-    ax.set(xlabel="output f", ylabel="loss", xlim=span)
-    ax.legend(fontsize="small")
-    return ax
+    return finished(ax, xlabel="output f", ylabel="loss", xlim=span)
 
 
 def conjugate(loss: PLQ, *, ax: Axes | None = None) -> Axes:
@@ -87,9 +85,7 @@ def conjugate(loss: PLQ, *, ax: Axes | None = None) -> Axes:
     for end in (conjugate.lower, conjugate.upper):
         if np.isfinite(end):
             ax.axvline(end, color="gray", linestyle=":", linewidth=0.8)
-    ax.set(xlabel="slope s", ylabel="conjugate", xlim=(low - 0.2, high + 0.2))
-    ax.legend(fontsize="small")
-    return ax
+    return finished(ax, xlabel="slope s", ylabel="conjugate", xlim=(low - 0.2, high + 0.2))
 
 
 def _finite(values: Any) -> Any:
@@ -187,17 +183,13 @@ def path(
         bounds = [one.lower_bound for one in solutions]
         if all(bound is not None for bound in bounds):
             ax.plot(along, bounds, "o--", color=COLORS["lower bound"], label="lower bound")
-        ax.set(xlabel=parameter, ylabel="objective")
         if min(along) > 0 and max(along) > 20 * min(along):
             ax.set_xscale("log")
-        ax.legend(fontsize="small")
-        return ax
+        return finished(ax, xlabel=parameter, ylabel="objective")
     named = dict(solutions) if isinstance(solutions, Mapping) else {"": solutions}
     for name, one in named.items():
         solution: Solution = one if isinstance(one, Solution) else one.solutions_[0]
         label = name or solution.formulation.name or "objective"
         steps = np.arange(1, len(solution.history) + 1)
         ax.plot(steps, [iteration.objective for iteration in solution.history], "o-", markersize=4, label=label)
-    ax.set(xlabel="step", ylabel="objective")
-    ax.legend(fontsize="small")
-    return ax
+    return finished(ax, xlabel="step", ylabel="objective")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..exact import ExactSolution
-from .canvas import COLORS, CYCLE, axes_of, new_figure
+from .canvas import COLORS, CYCLE, axes_of, finished, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,9 +54,7 @@ def progress(solution: ExactSolution, *, ax: Axes | None = None) -> Axes:
     ax.step(nodes, [best[0], *best][: len(nodes)], where="post", color=COLORS["objective"], label="best objective")
     finite = np.where(np.isfinite(bounds), bounds, np.nan)
     ax.step(nodes, finite, where="post", color=COLORS["lower bound"], label="lower bound")
-    ax.set(xlabel="nodes", ylabel="objective", title=f"gap {solution.gap or 0.0:.2e}")
-    ax.legend(fontsize="small")
-    return ax
+    return finished(ax, xlabel="nodes", ylabel="objective", title=f"gap {solution.gap or 0.0:.2e}")
 
 
 def gaps(bounds: Bound | Mapping[str, float], objective: float | None = None, *, ax: Axes | None = None) -> Axes:
