@@ -92,12 +92,13 @@ class WeightedOutput(OutputConstraint):
         given = self.given if isinstance(self.given, Mapping) else dict(enumerate(self.given.tolist()))
         return self._moved({self._place(places, i): value for i, value in given.items() if value})
 
-    def _check_index(self, i: Any, n: int) -> None:
+    def check_index(self, i: Any, n: int) -> None:
+        """Raise ValueError if i is not the index of one of n points."""
         if not isinstance(i, (int, np.integer)) or not 0 <= i < n:
             raise ValueError(f"{self.name}: {i!r} is not the index of a point, from 0 to {n - 1}")
 
     def _place(self, places: NDArray[np.intp], i: Any) -> int:
-        self._check_index(i, len(places))
+        self.check_index(i, len(places))
         if places[i] < 0:
             raise ValueError(f"{self.name}: point {i} is not in this part of the problem")
         return int(places[i])
@@ -110,26 +111,18 @@ class WeightedOutput(OutputConstraint):
             return self.given
         a = np.zeros(problem.n)
         for i, value in self.given.items():
-            self._check_index(i, problem.n)
+            self.check_index(i, problem.n)
             a[i] = value
         return a
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Link(WeightedOutput):
-    """Two points that have the same output, or opposite ones, up to the ends of the interval.
+    """Two points that have the same output, or opposite ones, up to the ends of the interval."""
 
-    Attributes
-    ----------
-    i, j : int
-        Indices of the points.
-    sign : {1.0, -1.0}
-        +1 for outputs that are the same, -1 for opposite ones.
-    """
-
-    i: int
+    i: int  # indices of the points
     j: int
-    sign: float
+    sign: float  # +1 for outputs that are the same, -1 for opposite ones
 
     def _moved(self, given: dict[int, float]) -> OutputConstraint:
         i, j = given

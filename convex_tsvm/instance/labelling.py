@@ -64,10 +64,8 @@ class SideInformation:
         links = [one for one in constraints if isinstance(one, Link) and one.is_exact]
         n = len(y)
         for one in links:
-            ends: tuple[Any, Any] = one.i, one.j
-            for index in ends:
-                if not isinstance(index, (int, np.integer)) or not 0 <= index < n:
-                    raise ValueError(f"{one.name}: {index!r} is not the index of a point, from 0 to {n - 1}")
+            for index in (one.i, one.j):
+                one.check_index(index, n)
         # Nodes 0 to n - 1 say that the label of a point is +1, node n is what is true; nodes from n + 1 on say the
         # opposite.  Two nodes are joined if they say the same.
         known = np.flatnonzero(y)

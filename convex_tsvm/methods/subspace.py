@@ -21,7 +21,7 @@ from ..instance import Labelling, labelling
 from ..modeling.label_matrix import SubspaceSDP, best_of_planes, check_subspace
 from ..modeling.solver import installed_solver
 from ..problem import Array, Problem
-from ..relaxations.label_matrix.margins import margin_svm
+from ..relaxations.label_matrix.low_rank import margin_svm
 from ..relaxations.safe_bounds import into_domain, least_eigenvalue, weighted
 from ..validation import finite, integer
 from .sdp import RelaxedSolution, trained_on_labels

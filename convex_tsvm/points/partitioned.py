@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -113,7 +112,8 @@ class DaskPoints(LinearPoints):
         return _dask().delayed(function, pure=False)(*given)
 
     def _computed(self, tasks: list[Any]) -> list[Any]:
-        with _quiet():
+        # Graphs here hold a number for each point, as they must: Dask is to warn of them from this number of bytes on.
+        with _dask().config.set({"distributed.admin.large-graph-warning-threshold": 2**33}):
             return list(_dask().compute(*tasks))
 
 
@@ -179,11 +179,6 @@ def _dask() -> Any:
             "points in parts are computed by Dask, which is not installed: pip install convex_tsvm[distributed]"
         ) from error
     return dask
-
-
-def _quiet() -> AbstractContextManager[Any]:
-    # Graphs here hold a number for each point, as they must: Dask is to warn of them from this number of bytes on.
-    return _dask().config.set({"distributed.admin.large-graph-warning-threshold": 2**33})
 
 
 def linear_points(X: Any) -> LinearPoints:

@@ -83,9 +83,8 @@ def compare_supervised(
     estimator : estimator
         A classifier of this package, or a pipeline that ends in one, whose transformers are fitted to all points for
         both; fitted to ``X`` and ``y``, or it is fitted here.
-    X : array, sparse matrix or DataFrame, shape (n, n_features)
-    y : array, shape (n,)
-        Labels, with the estimator's ``unlabeled`` where unknown.
+    X, y
+        As for :func:`cost_path`.
     cv : int >= 2, default 5
         Folds of the labelled points; fewer if the largest class has fewer labels.
     n_repeats, random_state : int

@@ -236,16 +236,13 @@ def share_path(
     ----------
     estimator : TransductiveSVC, CompactMarginClassifier, RelativeMarginClassifier, or LinearTransductiveSVC
         Or a pipeline that ends in one, whose transformers are fitted to all points.
-    X : array, sparse matrix or DataFrame, shape (n, n_features)
-    y : array, shape (n,)
-        Labels, with the estimator's ``unlabeled`` where unknown.
+    X, y, random_state
+        As for :func:`cost_path`.
     shares : sequence of float in (0, 1), optional
         Those to try; by default 0.02, and the multiples of 0.05.
     cv : int, default 5
         Folds of the labelled points, fewer if the largest class has fewer labels; 0 leaves none out, and chooses by
         the loss of the labelled points.
-    random_state : int, default 0
-        Of the folds.
 
     Returns
     -------
