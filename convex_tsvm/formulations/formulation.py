@@ -385,17 +385,13 @@ class Formulation:
         For convex and smooth losses: :func:`~convex_tsvm.losses.exponential`, :class:`~convex_tsvm.losses.DCLoss` whose
         concave part has an expression.  Additions need not be convex.  A solver of smooth problems must be installed,
         such as Uno (``pip install unopy``, ``solver="UNO"``) or IPOPT.  A ValueError says if a loss has no smooth
-        expression.
+        expression.  The problem is in w (of the linear space, else in coordinates of a factor of the kernel matrix), b
+        and the outputs f.
 
         Parameters
         ----------
         outputs : array, shape (n,), optional
             The solver begins at the function whose outputs are nearest to these; at zero by default.
-
-        Returns
-        -------
-        cvxpy.Problem
-            In w (of the linear space, else in coordinates of a factor of the kernel matrix), b and the outputs f.
 
         Examples
         --------

@@ -228,8 +228,8 @@ def addition(
 ) -> Addition:
     """A convex term, or constraints, of a formulation, written in CVXPY.
 
-    With one, every method of convex steps goes through CVXPY: the objective, the trace, predictions and estimators
-    have it as they have the rest.
+    With one, every method of convex steps goes through CVXPY: the objective, the trace, predictions and estimators have
+    it as they have the rest.  An addition is for ``Formulation(additions=[...])``.
 
     Parameters
     ----------
@@ -243,11 +243,6 @@ def addition(
         How messages and reports call it; the function's name by default.
     latex : str, optional
         How LaTeX calls it, without dollars.
-
-    Returns
-    -------
-    Addition
-        For ``Formulation(additions=[...])``.
 
     Examples
     --------

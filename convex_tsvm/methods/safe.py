@@ -73,7 +73,8 @@ def low_density_separators(
     """Different local minima of a formulation, from many starts (Li and Zhou 2015, §3.1).
 
     One start is the supervised SVM, one is annealed, and the others are labels drawn at random, near the SVM's and far
-    from them.  The solutions are divided into clusters of labels by k-means, and the best of each is taken.
+    from them.  The solutions are divided into clusters of labels by k-means, and the best of each is taken.  There are
+    at most ``n_separators``, the one with the lowest objective first.
 
     Parameters
     ----------
@@ -84,11 +85,6 @@ def low_density_separators(
     n_starts : int >= 1, default 30
     callback : callable, optional
         Called with the number of starts that are done.
-
-    Returns
-    -------
-    tuple of Solution
-        At most ``n_separators``, the one with the lowest objective first.
 
     Examples
     --------

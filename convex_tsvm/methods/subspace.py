@@ -39,6 +39,8 @@ def subspace_transduction(
 ) -> RelaxedSolution:
     """Labels from the SDP on the subspace of constrained spectral transduction (debie2004 §3).
 
+    There is no lower bound, as label vectors outside the subspace are left out.
+
     Parameters
     ----------
     formulation : Formulation
@@ -53,11 +55,6 @@ def subspace_transduction(
         Relative gap between the subspace SDP's value and its bound.
     cvxpy_solver : str, default "CLARABEL"
         Which of CVXPY's solvers finds the best of the cutting planes.
-
-    Returns
-    -------
-    RelaxedSolution
-        Without a lower bound: label vectors outside the subspace are left out.
 
     Examples
     --------
@@ -77,17 +74,13 @@ def subspace_sdp(
 ) -> SubspaceSDP:
     """The subspace SDP of a formulation as one CVXPY problem, eq. (9)-(10) with Γ = V M Vᵀ, to read and to solve.
 
-    :func:`subspace_transduction` finds its value by cutting planes, which is faster.
+    :func:`subspace_transduction` finds its value by cutting planes, which is faster.  Its ``problem`` is the
+    ``cvxpy.Problem``; after that is solved ``scores`` are the labels before thresholding.
 
     Parameters
     ----------
     formulation, problem, n_components, outliers
         As for :func:`subspace_transduction`.
-
-    Returns
-    -------
-    SubspaceSDP
-        ``problem`` is the ``cvxpy.Problem``; after it is solved ``scores`` are the labels before thresholding.
 
     Examples
     --------

@@ -218,6 +218,8 @@ def learning_curve(
 ) -> LearningCurve:
     """Fit a classifier to few labels, then to more.
 
+    After Ctrl-C there is, with a warning, the curve of the draws that were done.
+
     Parameters
     ----------
     estimator : estimator
@@ -239,11 +241,6 @@ def learning_curve(
         A name of scikit-learn's, a scorer, or a function of true and predicted labels: what is computed besides errors.
     n_jobs : int, optional
         Draws at the same time (joblib).
-
-    Returns
-    -------
-    LearningCurve
-        After Ctrl-C, with a warning, that of the draws that were done.
 
     Raises
     ------

@@ -83,6 +83,7 @@ def cost_path(
 
     As C* rises each solution starts where the one before ended, so that a path costs little more than one fit.  With
     small costs it is the supervised SVM: where classes are no clusters, the best C* is small (sindhwani2006 §1.5).
+    ``path.estimator.fit(X, y)`` fits with what the path chose.
 
     Parameters
     ----------
@@ -98,11 +99,6 @@ def cost_path(
         Folds of the labelled points, fewer if the largest class has fewer labels.
     random_state : int, default 0
         Of the folds.
-
-    Returns
-    -------
-    CostPath
-        ``path.estimator.fit(X, y)`` fits with what it chose.
 
     Raises
     ------
@@ -231,6 +227,8 @@ def share_path(
     and Shevade (Semi-supervised SVMs for classification with unknown class proportions and a small labeled dataset,
     2012) look at the loss of the labelled points that are learned from (``cv=0``), which says nothing where C is so
     large that all these losses are 0.  The objective prefers that everything be of one class.
+    ``TransductiveSVC(balance=path.shares)`` takes what the path chose, and so does
+    ``LinearTransductiveSVC(positive_fraction=path.shares)``.
 
     Parameters
     ----------
@@ -243,12 +241,6 @@ def share_path(
     cv : int, default 5
         Folds of the labelled points, fewer if the largest class has fewer labels; 0 leaves none out, and chooses by
         the loss of the labelled points.
-
-    Returns
-    -------
-    SharePath
-        ``TransductiveSVC(balance=path.shares)`` takes what it chose, and so does
-        ``LinearTransductiveSVC(positive_fraction=path.shares)``.
 
     Raises
     ------

@@ -70,7 +70,8 @@ def solve_low_rank(
     """Solve the SDP relaxation of debie2004 §2 by vectors in place of labels.
 
     Losses with kinks are replaced by their Moreau envelopes, ever closer; for the vectors found, the SVM is solved with
-    the loss itself.
+    the loss itself.  The status is "max_iter" if the gap was not closed within the limit, "inaccurate" if it was not
+    closed otherwise.
 
     Parameters
     ----------
@@ -80,11 +81,6 @@ def solve_low_rank(
         Relative gap between value and bound at which to stop.
     max_iter : int
         Limit on L-BFGS iterations in all.
-
-    Returns
-    -------
-    LowRankPoint
-        With status "max_iter" if the gap was not closed within the limit, "inaccurate" if it was not closed otherwise.
     """
     check_relaxable(search)
     if search.n_positive is not None:
