@@ -25,17 +25,13 @@ from .protocol import Array, LinearPoints
 class DaskPoints(LinearPoints):
     """Rows in parts, each the result of a Dask task; products are computed where Dask is told to (a client, threads).
 
+    An ImportError says if Dask is not installed, and a ValueError if there are no parts, or they are not such rows,
+    with as many features as each other.
+
     Parameters
     ----------
     parts : sequence of dask.delayed.Delayed
         Each gives the next rows, as an array or a CSR array of 32 or 64-bit numbers.
-
-    Raises
-    ------
-    ImportError
-        If Dask is not installed.
-    ValueError
-        If there are no parts, or they are not such rows, with as many features as each other.
     """
 
     def __init__(self, parts: Sequence[Any]) -> None:

@@ -78,6 +78,8 @@ def compare_supervised(
 ) -> SupervisedComparison:
     """Compare a classifier with the supervised SVM on the same data.
 
+    Ctrl-C is raised again, as half a comparison says nothing.
+
     Parameters
     ----------
     estimator : estimator
@@ -91,11 +93,6 @@ def compare_supervised(
         As in :class:`LabeledKFold`.
     scoring : str or callable, optional
         A name of scikit-learn's, a scorer, or a function of true and predicted labels: what is computed besides errors.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        If it came: half a comparison says nothing.
 
     Examples
     --------
@@ -218,7 +215,8 @@ def learning_curve(
 ) -> LearningCurve:
     """Fit a classifier to few labels, then to more.
 
-    After Ctrl-C there is, with a warning, the curve of the draws that were done.
+    After Ctrl-C there is, with a warning, the curve of the draws that were done; before one is done Ctrl-C is
+    raised again.
 
     Parameters
     ----------
@@ -241,13 +239,6 @@ def learning_curve(
         A name of scikit-learn's, a scorer, or a function of true and predicted labels: what is computed besides errors.
     n_jobs : int, optional
         Draws at the same time (joblib).
-
-    Raises
-    ------
-    ValueError
-        If a number of labels is too small or too large.
-    KeyboardInterrupt
-        If it came before a draw was done.
 
     Examples
     --------

@@ -83,7 +83,8 @@ def cost_path(
 
     As C* rises each solution starts where the one before ended, so that a path costs little more than one fit.  With
     small costs it is the supervised SVM: where classes are no clusters, the best C* is small (sindhwani2006 §1.5).
-    ``path.estimator.fit(X, y)`` fits with what the path chose.
+    ``path.estimator.fit(X, y)`` fits with what the path chose.  Ctrl-C is raised again, as a part of a path
+    chooses nothing.
 
     Parameters
     ----------
@@ -99,13 +100,6 @@ def cost_path(
         Folds of the labelled points, fewer if the largest class has fewer labels.
     random_state : int, default 0
         Of the folds.
-
-    Raises
-    ------
-    ValueError
-        If nothing is unlabelled, labels are too few to leave any out, or a factor is not > 0.
-    KeyboardInterrupt
-        If it came: a part of a path chooses nothing.
 
     Examples
     --------
@@ -228,7 +222,8 @@ def share_path(
     2012) look at the loss of the labelled points that are learned from (``cv=0``), which says nothing where C is so
     large that all these losses are 0.  The objective prefers that everything be of one class.
     ``TransductiveSVC(balance=path.shares)`` takes what the path chose, and so does
-    ``LinearTransductiveSVC(positive_fraction=path.shares)``.
+    ``LinearTransductiveSVC(positive_fraction=path.shares)``.  Ctrl-C is raised again, as a part of a path chooses
+    no share.
 
     Parameters
     ----------
@@ -241,13 +236,6 @@ def share_path(
     cv : int, default 5
         Folds of the labelled points, fewer if the largest class has fewer labels; 0 leaves none out, and chooses by
         the loss of the labelled points.
-
-    Raises
-    ------
-    ValueError
-        If nothing is unlabelled, or a share is not in (0, 1).
-    KeyboardInterrupt
-        If it came: a part of a path chooses no share.
 
     Examples
     --------
