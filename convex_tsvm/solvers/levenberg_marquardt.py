@@ -83,13 +83,19 @@ def levenberg_marquardt(
             if agreement > 0:
                 beta, bias, applied, regularization = new_beta, bias + shift, new_applied, new_regularization
                 loss, slopes, solvable = new_loss, new_slopes, None
-            # The ridge falls where the quadratic model was right, and rises where it said too much.
-            damping = 4 * damping if agreement < 0.25 else max(1.0, damping / 2) if agreement > 0.75 else damping
+            damping = _adapted(damping, agreement)
     except KeyboardInterrupt:
         status = "interrupted"
     x = np.append(beta, bias) if primal.free_bias else beta
     point = primal.point(x, status=status, n_iter=n_iter, seconds=time.perf_counter() - began)
     return point.judged(goal)
+
+
+def _adapted(damping: float, agreement: float) -> float:
+    """λ after a step that has lowered the objective by ``agreement`` times what the quadratic model said."""
+    if agreement < 0.25:
+        return 4 * damping
+    return max(1.0, damping / 2) if agreement > 0.75 else damping
 
 
 class _Bending:
