@@ -234,7 +234,8 @@ def load_data(source: str, *, positive: Sequence[str] | None = None, **shown: An
 
     Labels that can be read in several ways are asked about, never guessed: -1, 0 and +1, where SVMlight and SVMlin mean
     0 as unknown and scikit-learn -1, -1 beside several other labels, and words such as "unknown".  Labels that are one
-    number (1, 1.0) are one class.  A warning says what was understood of a file that is not the plain case.
+    number (1, 1.0) are one class.  A warning says what was understood of a file that is not the plain case.  A
+    ValueError names what is wrong with which argument or file, or how its labels can be read.
 
     Parameters
     ----------
@@ -261,13 +262,6 @@ def load_data(source: str, *, positive: Sequence[str] | None = None, **shown: An
         that are missing, an empty field, NA, NaN, null, None or ?, and whatever else cannot be a class.
     zero_based : bool, optional
         Whether an svmlight file counts columns from 0, not 1; by default if it has an index 0.
-
-    Raises
-    ------
-    ValueError
-        Naming what is wrong with which argument or file, or how its labels can be read.
-    FileNotFoundError
-        If there is no such file.
 
     Examples
     --------

@@ -89,15 +89,13 @@ class FittedModel(DecisionFunctions):
     def decision_function(self, X: Any) -> Array:
         """Outputs at new points, shape (n,) for two classes, else (n, n_classes).
 
+        A ValueError says if X is a DataFrame whose columns have other names than ``feature_names``, or the same in
+        another order.
+
         Parameters
         ----------
         X : array, sparse matrix or DataFrame, shape (m, d)
             New points; for a precomputed kernel its values with the training points, shape (m, n).
-
-        Raises
-        ------
-        ValueError
-            If X is a DataFrame whose columns have other names than ``feature_names``, or the same in another order.
         """
         self._check_names(X)
         scores = self(X)
@@ -146,20 +144,15 @@ def unlike(fitted: Sequence[str], given: Sequence[str]) -> str:
 def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     """Write a fitted model as one ``.npz`` file of plain arrays and a JSON header.
 
-    The file is complete or not there: it is written under another name and then renamed.
+    The file is complete or not there: it is written under another name and then renamed.  A ValueError says if the
+    model has a callable as kernel, maps points by a transformer, or is not fitted; an OSError if the file cannot be
+    written.
 
     Parameters
     ----------
     model : FittedModel or fitted estimator
     path : path
         Where; the name is used as given.
-
-    Raises
-    ------
-    ValueError
-        If the model has a callable as kernel, maps points by a transformer, or is not fitted.
-    OSError
-        If the file cannot be written.
 
     Examples
     --------
@@ -230,17 +223,12 @@ def write_arrays(path: str | os.PathLike[str], arrays: Mapping[str, Any]) -> Non
 def load_model(path: str | os.PathLike[str]) -> FittedModel:
     """Read a model written by :func:`save_model`.
 
+    A ValueError says if the file is not such a model, or is truncated.
+
     Parameters
     ----------
     path : path
         As :func:`save_model` has written it.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such file.
-    ValueError
-        If the file is not such a model, or is truncated.
 
     Examples
     --------

@@ -111,11 +111,6 @@ class Problem:
     source_rows : int array, shape (n,), or None
         The places of the points of a part in its source; None for all of them.
 
-    Raises
-    ------
-    ValueError
-        Naming the argument, its value, and what is allowed.
-
     Examples
     --------
     >>> Problem(np.array([[-1.0], [0.9], [1.0]]), [-1, 0, 1], C=2).cost
@@ -198,10 +193,6 @@ class Problem:
             other.__dict__["gram"] = self.gram
         other._set_labels(check_labels(given.pop("y"), self.n, given["balance"]), **given)
         return other
-
-    def labelled_as(self, other: Problem) -> Problem:
-        """The same points, kernel and costs with the labels and the balance of another problem on equal points."""
-        return self.replace(y=other.y, balance=other.balance, balance_sample=other.balance_sample)
 
     def part(self, keep: NDArray[np.intp]) -> Problem:
         """The problem of some of the points, by increasing indices, with their costs and the mean asked for."""
@@ -301,13 +292,7 @@ class Problem:
 
     @cached_property
     def gram(self) -> Array:
-        """Kernel matrix K, shape (n, n).
-
-        Raises
-        ------
-        ValueError
-            If the kernel's values overflow.
-        """
+        """Kernel matrix K, shape (n, n); a ValueError if the kernel's values overflow."""
         matrix = self.rows().full()
         if not np.isfinite(matrix).all():
             raise ValueError(f"kernel={self.kernel!r} overflows at these points; scale them")

@@ -229,13 +229,7 @@ class Solution:
 
     @property
     def step(self) -> StepSolution:
-        """The solution of the last convex step.
-
-        Raises
-        ------
-        AttributeError
-            If the method went without convex steps.
-        """
+        """The solution of the last convex step; an AttributeError if the method went without convex steps."""
         if not isinstance(self.point, StepSolution):
             raise AttributeError(f"this {type(self).__name__} came without a convex step")
         return self.point
@@ -321,12 +315,7 @@ class Solution:
         """Recompute every figure from the dual variables, with nothing but the kernel.
 
         Where a descent on the smooth primal ended, the convex step is the one that is tangent there, and its dual
-        variables are the slopes of the losses.
-
-        Raises
-        ------
-        AttributeError
-            If the method went without either.
+        variables are the slopes of the losses.  An AttributeError says if the method went without either.
         """
         instance = Instance(self.formulation, self.problem)
         changed, constant = None, 0.0

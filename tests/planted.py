@@ -830,7 +830,7 @@ LABEL_MATRICES = [
     ),
     Fault(
         "the value of margins takes half of the square",
-        "relaxations/label_matrix/margins.py",
+        "relaxations/label_matrix/low_rank.py",
         "0.5 * float(alpha @ kernel @ alpha)",
         "0.25 * float(alpha @ kernel @ alpha)",
         ("tests/test_relaxations.py::test_hard_margin",),

@@ -179,8 +179,7 @@ def _left_out_error(
     if not folds:
         return None
     wrong = 0
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         for test in folds:
             y = problem.y.copy()
             y[test] = 0

@@ -38,8 +38,7 @@ def linear(request: Linear) -> int:
         unlabeled=marker,
     )
     clf._status = status_line  # on a terminal, and no other lines
-    with limited(request.time_limit), warnings.catch_warnings():
-        warnings.simplefilter("ignore" if request.json else "default")
+    with limited(request.time_limit), warnings.catch_warnings(action="ignore" if request.json else "default"):
         warnings.filterwarnings("ignore", "time_limit: ")  # a line says so
         try:
             clf.fit(points, y)

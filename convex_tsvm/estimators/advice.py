@@ -109,8 +109,7 @@ def expected_seconds(problem: Problem, solve: Callable[[Problem], object]) -> fl
     while n <= most and not sum(seconds) >= PILOT.share_of_fit * expected:
         part = problem.part(np.union1d(np.array(first, dtype=np.intp), order[:n]))
         began = time.perf_counter()
-        with until(time.time() + 0.5 * time_left()), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with until(time.time() + 0.5 * time_left()), warnings.catch_warnings(action="ignore"):
             try:
                 solve(part)
             except ValueError:

@@ -336,7 +336,8 @@ class LinearTransductiveSVC(Descent):
 
         Every chunk sees tangents at what was learned before it, so that unlabelled points say something from the second
         one on.  The result is near that of ``fit`` with ``method="cccp"``, not the same; ``method`` has no say.  L and
-        U are the numbers of points that have come: where points come several times use ``lambda_``, not C.
+        U are the numbers of points that have come: where points come several times use ``lambda_``, not C.  The
+        estimator then has ``classes_``, ``coef_``, ``intercept_``, ``n_iter_`` (steps) and ``online_``.
 
         Parameters
         ----------
@@ -345,16 +346,6 @@ class LinearTransductiveSVC(Descent):
             Labels, with ``unlabeled`` where unknown; all may be unknown.
         classes : array, shape (n_classes,), optional
             All classes; needed at the first call.
-
-        Returns
-        -------
-        self
-            With ``classes_``, ``coef_``, ``intercept_``, ``n_iter_`` (steps) and ``online_``.
-
-        Raises
-        ------
-        ValueError
-            If ``classes`` is missing at the first call, or y has other labels.
         """
         first = not hasattr(self, "online_")
         learned = not first or hasattr(self, "coef_")

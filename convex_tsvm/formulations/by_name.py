@@ -49,11 +49,6 @@ def build(name: str, problem: Problem, **options: Any) -> Stated:
     Stated
         ``formulation, problem``, which any method takes.
 
-    Raises
-    ------
-    ValueError
-        If there is no such formulation, it does not take an option, or a value is not allowed.
-
     Examples
     --------
     >>> ct.cccp(*ct.build("cmm", problem, epsilon=2.0)).labels

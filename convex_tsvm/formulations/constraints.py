@@ -31,11 +31,6 @@ class OutputConstraint(ABC):
     name : str
         Shown in reports and errors.
 
-    Raises
-    ------
-    ValueError
-        If the interval is empty, or is the whole line.
-
     Examples
     --------
     >>> constraint = ct.must_link(0, 2, within=0.1)
@@ -61,21 +56,12 @@ class OutputConstraint(ABC):
     def placed(self, problem: Problem) -> OutputConstraint:
         """The constraint with row numbers of a problem; itself where they are already, or where it has none.
 
-        Raises
-        ------
-        ValueError
-            If the problem is not one of the points that it is about, or is a part without some of them.
+        A ValueError says if the problem is not one of the points that it is about, or is a part without some of them.
         """
         return self
 
     def on(self, problem: Problem) -> Array:
-        """The a_i, shape (n,), checked.
-
-        Raises
-        ------
-        ValueError
-            If they are not n finite numbers, or are all 0.
-        """
+        """The a_i, shape (n,), checked; a ValueError if they are not n finite numbers, or are all 0."""
         a = np.asarray(self.coefficients(problem), dtype=float)
         if a.shape != (problem.n,) or not np.isfinite(a).all():
             raise ValueError(f"{self.name}: its coefficients have shape {a.shape}; they must be {problem.n} numbers")
@@ -106,12 +92,13 @@ class WeightedOutput(OutputConstraint):
         given = self.given if isinstance(self.given, Mapping) else dict(enumerate(self.given.tolist()))
         return self._moved({self._place(places, i): value for i, value in given.items() if value})
 
-    def _check_index(self, i: Any, n: int) -> None:
+    def check_index(self, i: Any, n: int) -> None:
+        """Raise ValueError if i is not the index of one of n points."""
         if not isinstance(i, (int, np.integer)) or not 0 <= i < n:
             raise ValueError(f"{self.name}: {i!r} is not the index of a point, from 0 to {n - 1}")
 
     def _place(self, places: NDArray[np.intp], i: Any) -> int:
-        self._check_index(i, len(places))
+        self.check_index(i, len(places))
         if places[i] < 0:
             raise ValueError(f"{self.name}: point {i} is not in this part of the problem")
         return int(places[i])
@@ -124,26 +111,18 @@ class WeightedOutput(OutputConstraint):
             return self.given
         a = np.zeros(problem.n)
         for i, value in self.given.items():
-            self._check_index(i, problem.n)
+            self.check_index(i, problem.n)
             a[i] = value
         return a
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Link(WeightedOutput):
-    """Two points that have the same output, or opposite ones, up to the ends of the interval.
+    """Two points that have the same output, or opposite ones, up to the ends of the interval."""
 
-    Attributes
-    ----------
-    i, j : int
-        Indices of the points.
-    sign : {1.0, -1.0}
-        +1 for outputs that are the same, -1 for opposite ones.
-    """
-
-    i: int
+    i: int  # indices of the points
     j: int
-    sign: float
+    sign: float  # +1 for outputs that are the same, -1 for opposite ones
 
     def _moved(self, given: dict[int, float]) -> OutputConstraint:
         i, j = given

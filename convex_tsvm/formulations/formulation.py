@@ -189,15 +189,13 @@ class Formulation:
     def label_loss(self, *, compared: bool = False) -> tuple[PLQ, float]:
         """ℓ with ℓ*(t) = min(ℓ(t), ℓ(-t)) + a constant, and that constant: unlabelled points pay for the better label.
 
+        A ValueError says if the loss of unlabelled points is another one, or that of labelled ones is not convex or
+        increases.
+
         Parameters
         ----------
         compared : bool, default False
             Whether what both labels of a point cost at one output is to be compared, which needs a finite loss.
-
-        Raises
-        ------
-        ValueError
-            If the loss of unlabelled points is another one, or that of labelled ones is not convex or increases.
         """
         return label_loss(self, compared)
 
@@ -300,12 +298,8 @@ class Formulation:
     def placed(self, problem: Problem) -> Formulation:
         """The formulation with the row numbers of constraints and groups as they are in a problem.
 
-        It is itself unless the problem is a part of the one that they were made for.
-
-        Raises
-        ------
-        ValueError
-            If row numbers are of other points, or of points that are not in the part.
+        It is itself unless the problem is a part of the one that they were made for.  A ValueError says if row numbers
+        are of other points, or of points that are not in the part.
         """
         if self.is_plain:
             return self
@@ -388,24 +382,16 @@ class Formulation:
     def smooth(self, problem: Problem, outputs: Array | None = None) -> cp.Problem:
         """The formulation itself, nonconvex, as a smooth ``cvxpy.Problem``: ``.solve(nlp=True)`` of CVXPY 1.9 takes it.
 
-        For convex and smooth losses: :func:`~convex_tsvm.losses.exponential`, :class:`~convex_tsvm.losses.DCLoss`
-        whose concave part has an expression.  Additions need not be convex.  A solver of smooth problems must be
-        installed, such as Uno (``pip install unopy``, ``solver="UNO"``) or IPOPT.
+        For convex and smooth losses: :func:`~convex_tsvm.losses.exponential`, :class:`~convex_tsvm.losses.DCLoss` whose
+        concave part has an expression.  Additions need not be convex.  A solver of smooth problems must be installed,
+        such as Uno (``pip install unopy``, ``solver="UNO"``) or IPOPT.  A ValueError says if a loss has no smooth
+        expression.  The problem is in w (of the linear space, else in coordinates of a factor of the kernel matrix), b
+        and the outputs f.
 
         Parameters
         ----------
         outputs : array, shape (n,), optional
             The solver begins at the function whose outputs are nearest to these; at zero by default.
-
-        Returns
-        -------
-        cvxpy.Problem
-            In w (of the linear space, else in coordinates of a factor of the kernel matrix), b and the outputs f.
-
-        Raises
-        ------
-        ValueError
-            If a loss has no smooth expression.
 
         Examples
         --------
@@ -417,13 +403,7 @@ class Formulation:
 
     @cached_property
     def parts(self) -> list[tuple[Convex, ConcavePart]]:
-        """(convex, concave) of the loss of f for every one of :attr:`by_kind`.
-
-        Raises
-        ------
-        ValueError
-            If a loss does not split.
-        """
+        """(convex, concave) of the loss of f, for each of :attr:`by_kind`; a ValueError if a loss does not split."""
         found: list[tuple[Convex, ConcavePart]] = []
         for kind in self.by_kind:
             loss = zero() if kind.loss is None else kind.loss

@@ -130,10 +130,8 @@ class PointGroup:
     def placed(self, problem: Problem) -> PointGroup:
         """The group with row numbers of a problem; of a part of its points those that are there.
 
-        Raises
-        ------
-        ValueError
-            If the problem is not one of the points that the group is of, or is a part without any of them.
+        A ValueError says if the problem is not one of the points that the group is of, or is a part without any of
+        them.
         """
         assert self.numbers is not None
         places = self.numbers.places(problem, f"group {self.name!r}")
@@ -198,12 +196,8 @@ class Addition:
         """Itself, if it may be used on a problem.
 
         A function of outputs, or of the coefficients of another space than the linear one, is one of the points that it
-        was first used on.
-
-        Raises
-        ------
-        ValueError
-            If it is such a function, and the problem is one of other points, or of a part of them.
+        was first used on.  A ValueError says if it is such a function, and the problem is one of other points, or of a
+        part of them.
         """
         if self._is_by_row(problem) and self.numbers.places(problem, f"addition {self.name!r}") is not None:
             raise ValueError(
@@ -234,8 +228,8 @@ def addition(
 ) -> Addition:
     """A convex term, or constraints, of a formulation, written in CVXPY.
 
-    With one, every method of convex steps goes through CVXPY: the objective, the trace, predictions and estimators
-    have it as they have the rest.
+    With one, every method of convex steps goes through CVXPY: the objective, the trace, predictions and estimators have
+    it as they have the rest.  An addition is for ``Formulation(additions=[...])``.
 
     Parameters
     ----------
@@ -249,11 +243,6 @@ def addition(
         How messages and reports call it; the function's name by default.
     latex : str, optional
         How LaTeX calls it, without dollars.
-
-    Returns
-    -------
-    Addition
-        For ``Formulation(additions=[...])``.
 
     Examples
     --------

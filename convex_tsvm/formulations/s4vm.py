@@ -44,11 +44,6 @@ class SafeLabels:
     penalty : float >= 0, default 3.0
         λ; the paper's is 3.
 
-    Raises
-    ------
-    ValueError
-        If the shapes do not fit, or labels are others than ±1.
-
     Examples
     --------
     >>> separators = np.array([[1.0, 1.0, -1.0, -1.0], [1.0, 1.0, 1.0, -1.0]])  # two of them, four points

@@ -145,11 +145,6 @@ def tsvm(
     balance, fit_intercept
         As in :func:`cccp_tsvm`.
 
-    Raises
-    ------
-    ValueError
-        If the loss has another name.
-
     Examples
     --------
     >>> model = ct.tsvm("flat")
@@ -323,11 +318,6 @@ def compactness_weights(problem: Problem, C_compact: float) -> tuple[float, floa
         With one C for all labelled points and one C* for all unlabelled ones: a loss has one weight.
     C_compact : float >= 0 or inf
         C₃.
-
-    Raises
-    ------
-    ValueError
-        If C₃ is negative, or costs differ.
 
     Examples
     --------

@@ -38,7 +38,9 @@ class Instance:
     """A formulation on a problem.
 
     Outputs, labels, probabilities of labels +1 (``positive``) and costs are arrays of shape (n,).  Costs are those of
-    the problem where none are given, and ``regularization`` is R(w).
+    the problem where none are given, and ``regularization`` is R(w).  A ValueError says if the problem lacks something
+    that the formulation needs, and an InfeasibleError, which is one, if no function meets the constraints, which it
+    names.
 
     Attributes
     ----------
@@ -51,13 +53,6 @@ class Instance:
         What the targets v = f + y ξ of the members must sum to, if they are balanced in place of outputs.
     rows : OutputRows or None
         The formulation's other constraints on outputs.
-
-    Raises
-    ------
-    ValueError
-        If the problem lacks something that the formulation needs.
-    InfeasibleError
-        (a ValueError) If no function meets the constraints, which it names.
 
     Examples
     --------

@@ -64,10 +64,8 @@ class SideInformation:
         links = [one for one in constraints if isinstance(one, Link) and one.is_exact]
         n = len(y)
         for one in links:
-            ends: tuple[Any, Any] = one.i, one.j
-            for index in ends:
-                if not isinstance(index, (int, np.integer)) or not 0 <= index < n:
-                    raise ValueError(f"{one.name}: {index!r} is not the index of a point, from 0 to {n - 1}")
+            for index in (one.i, one.j):
+                one.check_index(index, n)
         # Nodes 0 to n - 1 say that the label of a point is +1, node n is what is true; nodes from n + 1 on say the
         # opposite.  Two nodes are joined if they say the same.
         known = np.flatnonzero(y)
@@ -191,15 +189,12 @@ class Labelling:
     def fixed(self, labels: Array) -> Labelling:
         """The same search with more labels known.
 
+        A ValueError says if a label is none of these, or contradicts a known one.
+
         Parameters
         ----------
         labels : array, shape (n,)
             +1, -1, or 0 for unknown; labels known before must be the same.
-
-        Raises
-        ------
-        ValueError
-            If a label is none of these, or contradicts a known one.
         """
         labels = np.asarray(labels, dtype=float)
         if labels.shape != self.y.shape or not np.isin(labels, (-1.0, 0.0, 1.0)).all():
@@ -246,13 +241,7 @@ class Labelling:
 
 
 def labelling(formulation: Formulation, problem: Problem) -> Labelling:
-    """A formulation on a problem as a search for labels.
-
-    Raises
-    ------
-    ValueError
-        If the formulation is not of that kind.
-    """
+    """A formulation on a problem as a search for labels; a ValueError if the formulation is not of that kind."""
     loss, constant = formulation.label_loss()
     if problem.n_labeled == 0:
         problem = with_one_label(formulation, problem)

@@ -31,6 +31,8 @@ KINK_WIDTH = 0.01
 class SmoothPrimal:
     """½ ‖w‖² + Σ c_i ℓ_i(f_i) as a function of x, the coordinates of w and, if it is free, the bias.
 
+    A ValueError says if the instance is not of that kind.
+
     Parameters
     ----------
     instance : Instance
@@ -46,11 +48,6 @@ class SmoothPrimal:
         Length of x.
     cost : array, shape (n,)
         c.
-
-    Raises
-    ------
-    ValueError
-        If the instance is not of that kind.
     """
 
     def __init__(

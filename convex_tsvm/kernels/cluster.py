@@ -108,7 +108,7 @@ def density_kernel(
 
     A step from x to z costs exp(ρ ‖x - z‖) - 1, so that many short steps cost less than a long one; with the cost s of
     the cheapest path the distance is d = log(1 + s) / ρ.  Of the points that have these distances (multi-dimensional
-    scaling) the main directions are kept.
+    scaling) the main directions are kept.  The matrix is positive semidefinite.
 
     Parameters
     ----------
@@ -123,11 +123,6 @@ def density_kernel(
         Share of the sum of the eigenvalues that is kept.
     scale : float > 0, optional
         What distances are divided by; the median distance to the nearest other point by default.
-
-    Returns
-    -------
-    array, shape (n, n)
-        Positive semidefinite.
 
     Examples
     --------

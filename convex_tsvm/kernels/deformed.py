@@ -34,7 +34,8 @@ class DeformedKernel:
     k̃ between any two points depends on all of them.  The matrix of k̃ at the n points is computed once and held, in n³
     operations and three n × n matrices (24 n² bytes), if these fit into ``cache_size`` or a problem needs more than a
     tenth of the rows.  Otherwise the rows that are needed are computed together, in some twenty passes over the matrix
-    of the base kernel: those of a hundred labelled points among 20 000 take a minute, and 16 MB.
+    of the base kernel: those of a hundred labelled points among 20 000 take a minute, and 16 MB.  A ValueError says if
+    M does not fit the points or is not symmetric, or the base kernel is precomputed.
 
     Parameters
     ----------
@@ -44,11 +45,6 @@ class DeformedKernel:
         M, symmetric and positive semidefinite.
     cache_size : float > 0 or "auto", default "auto"
         MB for what is held besides the rows that are needed; "auto" is 200: with more, more points take n³ operations.
-
-    Raises
-    ------
-    ValueError
-        If M does not fit the points or is not symmetric, or the base kernel is precomputed.
 
     Examples
     --------

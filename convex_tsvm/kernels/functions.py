@@ -130,7 +130,9 @@ class RBF(Kernel):
     def product_form(self) -> ProductForm:
         """exp(2γ x·z - γ‖x‖² - γ‖z‖²)."""
         scale = float(np.sqrt(2 * self.gamma))
-        return ProductForm(scale, lambda squares: -squares / 2, _exp, of_differences=True, phi=_exp_of_array)
+        return ProductForm(
+            scale, lambda squares: -squares / 2, _exp, True, lambda xp, values: xp.exp(xp.clip(values, max=0.0))
+        )
 
 
 @dataclass(frozen=True)
@@ -325,11 +327,6 @@ def _exp(values: NDArray[Any]) -> None:
     """exp, in place, of numbers that only rounding can make positive; those are taken as 0."""
     np.minimum(values, 0, out=values)
     np.exp(values, out=values)
-
-
-def _exp_of_array(xp: Any, values: Any) -> Any:
-    """The same of an array of any library."""
-    return xp.exp(xp.clip(values, max=0.0))
 
 
 def _squared_norms(X: Points) -> Array:

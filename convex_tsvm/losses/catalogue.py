@@ -222,11 +222,6 @@ def tube(epsilon: float, weight: float = 1.0) -> PLQ:
         Half the width of the tube in which outputs are free.
     weight : float >= 0 or inf, default 1.0
 
-    Raises
-    ------
-    ValueError
-        If a parameter is not as stated: in a hard tube of no width every output would be 0.
-
     Examples
     --------
     >>> ct.losses.tube(2.0, weight=0.5)(np.array([-4.0, 0.0, 3.0]))

@@ -21,6 +21,8 @@ from .plq import PLQ, Array
 class ConvexLoss:
     """A differentiable convex loss, finite everywhere, with what CVXPY and certificates ask of it.
 
+    A ValueError says if the derivative falls somewhere on a grid over [-5, 5].
+
     Parameters
     ----------
     value, derivative, curvature : callable
@@ -37,11 +39,6 @@ class ConvexLoss:
         ``conjugate_expression(cvxpy, u, c)`` is c ℓ*(u / c), of CVXPY expressions u and c >= 0, jointly convex: with it
         there is the dual, too.  c is a parameter, by which CVXPY's rules allow no division: atoms such as ``rel_entr``
         take both.
-
-    Raises
-    ------
-    ValueError
-        If the derivative falls somewhere on a grid over [-5, 5].
 
     Examples
     --------
@@ -244,6 +241,9 @@ class SmoothConcave:
 class DCLoss:
     """A loss that is the sum of a convex and a concave function.
 
+    A ValueError says if a part has the wrong shape (for a smooth part: if its derivative rises somewhere on a grid over
+    [-5, 5]).
+
     Parameters
     ----------
     convex : PLQ or ConvexLoss
@@ -252,11 +252,6 @@ class DCLoss:
         The concave part.
     name : str, default "dc loss"
         How the loss is called in reports.
-
-    Raises
-    ------
-    ValueError
-        If a part has the wrong shape (for a smooth part: if its derivative rises somewhere on a grid over [-5, 5]).
 
     Examples
     --------

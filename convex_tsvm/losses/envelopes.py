@@ -21,12 +21,8 @@ def convex_pieces(loss: PLQ) -> tuple[PLQ, ...]:
     """Convex functions whose least is the loss; each is the loss itself on one stretch between falls of its slope.
 
     Beyond its stretch a piece rises steeply, or, where that would be below the loss, goes on as it ends.  Pieces come
-    from left to right; a convex loss is its only one.
-
-    Raises
-    ------
-    ValueError
-        If the loss is infinite somewhere, a piece has negative curvature, or no continuation stays above the loss.
+    from left to right; a convex loss is its only one.  A ValueError says if the loss is infinite somewhere, a piece has
+    negative curvature, or no continuation stays above the loss.
 
     Examples
     --------
@@ -74,10 +70,7 @@ def _falls_below(piece: PLQ, loss: PLQ) -> bool:
 def envelope_of(functions: Sequence[PLQ]) -> PLQ:
     """The convex envelope of the least of some convex functions: the conjugate of the greatest of their conjugates.
 
-    Raises
-    ------
-    ValueError
-        If there is none, since the least is not bounded below by a line.
+    A ValueError says if there is none, since the least is not bounded below by a line.
 
     Examples
     --------

@@ -135,12 +135,8 @@ class WeightedSums:
 
     Every loss restricts the domain, whatever its weight.  Deterministic annealing charges an unlabelled point both
     label's losses, weighted by a probability of its own: as n PLQ functions that would be n small Python objects a
-    step; here the breakpoints, which all points share, are merged once, and what differs is an array.
-
-    Raises
-    ------
-    ValueError
-        If a loss is not convex, a weight is negative, or the domains have no point in common.
+    step; here the breakpoints, which all points share, are merged once, and what differs is an array.  A ValueError
+    says if a loss is not convex, a weight is negative, or the domains have no point in common.
     """
 
     def __init__(self, losses: Sequence[PLQ], weights: ArrayLike) -> None:

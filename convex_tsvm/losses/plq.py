@@ -30,6 +30,9 @@ SLIVER = 1e-12
 class PLQ:
     """A continuous piecewise linear-quadratic function on a closed interval.
 
+    A ValueError says if the breakpoints do not increase inside the domain, the shapes do not fit, a number is not
+    finite, or the pieces do not meet.
+
     Parameters
     ----------
     breaks : sequence of float, shape (k,)
@@ -40,12 +43,6 @@ class PLQ:
         Where the function is finite; both ends belong to it, and may coincide.
     name : str, default ""
         How the function is called in reports.
-
-    Raises
-    ------
-    ValueError
-        If the breakpoints do not increase inside the domain, the shapes do not fit, a number is not finite, or
-        the pieces do not meet.
 
     Examples
     --------
@@ -281,10 +278,7 @@ class PLQ:
     def minimum(self, other: PLQ | float) -> PLQ:
         """Pointwise minimum with a function on the same domain, or with a number: where the loss is capped.
 
-        Raises
-        ------
-        ValueError
-            If the domains differ: the result would jump where the smaller one ends.
+        A ValueError says if the domains differ: the result would jump where the smaller one ends.
         """
         other = self._function(other)
         if self.domain != other.domain:
@@ -322,10 +316,7 @@ class PLQ:
     def within(self, lower: float, upper: float) -> PLQ:
         """The function on an interval, whose ends may be infinite, and +inf outside it.
 
-        Raises
-        ------
-        ValueError
-            If the interval has no point of the domain.
+        A ValueError says if the interval has no point of the domain.
 
         Examples
         --------
@@ -343,12 +334,8 @@ class PLQ:
         """The convex envelope: the largest convex function that is nowhere above this one on an interval.
 
         It is the conjugate of the largest of the conjugates of the pieces, of which a concave one counts as its chord.
-        Only the part of the interval that is in the domain counts.
-
-        Raises
-        ------
-        ValueError
-            If no line is below the function, or the interval has no point of the domain.
+        Only the part of the interval that is in the domain counts.  A ValueError says if no line is below the function,
+        or the interval has no point of the domain.
 
         Examples
         --------
@@ -398,12 +385,8 @@ class PLQ:
 
         Its slopes are those of f, each a little further out, so that the derivative at a point is a subgradient nearby;
         it is below f by at most half the width times the square of f's slope.  Of the hinge loss it is the rounded
-        hinge of sindhwani2006 §1.2.4.
-
-        Raises
-        ------
-        ValueError
-            If the function is not convex, or ``width`` is not a positive number.
+        hinge of sindhwani2006 §1.2.4.  A ValueError says if the function is not convex, or ``width`` is not a positive
+        number.
         """
         self._require_convex("rounded")
         width = finite("width", width, above=0)
@@ -412,10 +395,7 @@ class PLQ:
     def prox(self, v: ArrayLike, step: float = 1.0) -> Array:
         """Proximal map: the minimizer of f(t) + (t - v)² / (2 step), the resolvent of ``step`` ∂f.
 
-        Raises
-        ------
-        ValueError
-            If the function is not convex, or ``step`` is not a positive number.
+        A ValueError says if the function is not convex, or ``step`` is not a positive number.
         """
         self._require_convex("prox")
         return polynomials.prox(self, np.asarray(v, dtype=float), finite("step", step, above=0))

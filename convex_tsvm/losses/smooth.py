@@ -175,17 +175,14 @@ class GaussianSmoothed:
 def smoothed(loss: Loss, width: ArrayLike) -> Any:
     """The convolution of a loss with a Gaussian (chapelle2008 §4.3 and Figure 6).
 
+    A ValueError says if the loss has no closed form of this kind, or a width is negative or not finite.
+
     Parameters
     ----------
     loss : PLQ, Exponential, or any loss with a method ``smoothed(width)``
         A PLQ function must be finite everywhere.
     width : float >= 0, or array with one number for each output
         Standard deviation of the Gaussian in units of the output; 0 leaves the loss as it is.
-
-    Raises
-    ------
-    ValueError
-        If the loss has no closed form of this kind, or a width is negative or not finite.
     """
     widths = np.asarray(width, dtype=float)
     if not (np.isfinite(widths).all() and (widths >= 0).all()):

@@ -102,7 +102,8 @@ def cccp(
 
     Each step replaces the concave part of every loss by its tangent at the current outputs and solves the convex
     problem that is left (collobert2006 Algorithms 1 and 2, chapelle2008 Algorithms 3 and 4).  The objective never
-    rises, and if the concave parts are piecewise linear the tangents stop changing after finitely many steps.
+    rises, and if the concave parts are piecewise linear the tangents stop changing after finitely many steps.  Ctrl-C
+    and ``time_limit`` leave the best point so far, with the status "interrupted" or "time_limit".
 
     Parameters
     ----------
@@ -135,16 +136,6 @@ def cccp(
     **options
         Passed to the solver.
 
-    Returns
-    -------
-    Solution
-        With status "interrupted" if Ctrl-C ended it, or "time_limit"; it then holds the best point so far.
-
-    Raises
-    ------
-    ValueError
-        If the problem does not fit the formulation, or an argument is not as stated.
-
     Examples
     --------
     >>> solution = ct.cccp(ct.cccp_tsvm(s=-0.3), problem)
@@ -174,9 +165,10 @@ def cccp_path(
 ) -> list[Solution]:
     """Minimize a formulation on problems that resemble each other: a path over C or C*, neighbouring σ, classes.
 
-    The solutions are those of :func:`cccp` on each problem, to the tolerance; but every convex step starts at the
-    dual variables of the step most like it, of this problem or of the one before (if that has the same labels), and
-    kernel rows are kept from problem to problem as long as points and kernel are the same.
+    The solutions are those of :func:`cccp` on each problem, to the tolerance; but every convex step starts at the dual
+    variables of the step most like it, of this problem or of the one before (if that has the same labels), and kernel
+    rows are kept from problem to problem as long as points and kernel are the same.  Ctrl-C ends the list with the best
+    point of the problem it came in, so marked.
 
     Parameters
     ----------
@@ -189,16 +181,6 @@ def cccp_path(
     time_limit : float > 0, optional
         Seconds for all problems together.  Those of a list share what is left; of others, such as a generator's, whose
         number is not known, the one that takes all of the time is the last.
-
-    Returns
-    -------
-    list of Solution
-        One for each problem; Ctrl-C ends it with the best point of the problem it came in, so marked.
-
-    Raises
-    ------
-    ValueError
-        If a problem does not fit the formulation, or an argument is not as stated.
 
     Examples
     --------
@@ -217,7 +199,6 @@ def supervised_svms(formulation: Formulation, problems: Iterable[Problem]) -> li
     """
     given = [problem.replace(balance=None, balance_sample=None) for problem in problems]
     # No deadline ends this: callers cannot do without the supervised SVM.
-    with warnings.catch_warnings(), unlimited():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"), unlimited():
         found = cccp_path(svm(formulation.labeled, fit_intercept=formulation.fit_intercept), given)
     return list(unless_interrupted(found))

@@ -41,7 +41,8 @@ def max_margin_clustering(
 
     The formulation is minimized from several guesses, and the point with the lowest objective is returned.  They are
     the first principal component of the points in the feature space, the smooth S3VM by continuation (for up to 2000
-    points), the cut of the graph of neighbours, and further components.
+    points), the cut of the graph of neighbours, and further components.  The labels +1 and -1 are the clusters; that of
+    the first point is -1, unless the balance or a constraint tells the clusters apart.
 
     Parameters
     ----------
@@ -58,12 +59,6 @@ def max_margin_clustering(
         As in :func:`~convex_tsvm.cccp`.
     time_limit : float > 0, optional
         Seconds for all guesses together; those that no time is left for are left out.
-
-    Returns
-    -------
-    Solution
-        Its labels +1 and -1 are the clusters; that of the first point is -1, unless the balance or a constraint tells
-        the clusters apart.
 
     Examples
     --------

@@ -50,11 +50,6 @@ def minimize(
     offered : mapping of str to object, optional
         Options that the solver is given if it takes them.
 
-    Raises
-    ------
-    ValueError
-        If the method, the solver and the formulation do not fit.
-
     Examples
     --------
     >>> ct.minimize("cccp", ct.cccp_tsvm(), problem).labels

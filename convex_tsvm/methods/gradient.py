@@ -136,9 +136,11 @@ def gradient(
     """Minimize a formulation by gradient descent on w and b: ∇S3VM, or ∇DA.
 
     Which of the two is a matter of the loss.  A smooth one, such as :func:`~convex_tsvm.losses.exponential`, is
-    descended while C* doubles (∇S3VM, chapelle2008 §4.2; with the hinge loss and exp(-3 t²), ∇TSVM of Chapelle and
-    Zien 2005).  One that is the lesser of two labels' losses has a kink in the middle, which a temperature smooths, and
-    that is lowered (∇DA, §3.3).  Other kinks that open upwards are rounded over 0.01.
+    descended while C* doubles (∇S3VM, chapelle2008 §4.2; with the hinge loss and exp(-3 t²), ∇TSVM of Chapelle and Zien
+    2005).  One that is the lesser of two labels' losses has a kink in the middle, which a temperature smooths, and that
+    is lowered (∇DA, §3.3).  Other kinks that open upwards are rounded over 0.01.  A ValueError says if the formulation
+    has other than ½ ‖w‖², constraints on outputs, or losses without slopes.  The certificate of the solution recomputes
+    the value and the gradient.
 
     Parameters
     ----------
@@ -156,16 +158,6 @@ def gradient(
         the point counts as stationary; descents end at a tenth of it.
     max_iter : int, default 2000
         Limit on steps of each descent.
-
-    Returns
-    -------
-    Solution
-        Its certificate recomputes the value and the gradient.
-
-    Raises
-    ------
-    ValueError
-        If the formulation has other than ½ ‖w‖², constraints on outputs, or losses without slopes.
 
     Examples
     --------

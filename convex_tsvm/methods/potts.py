@@ -125,11 +125,6 @@ def potts_annealing(
     callback : callable, optional
         Called with every :class:`Temperature`.
 
-    Raises
-    ------
-    ValueError
-        If the problems are not those of several classes, or an argument is not as stated.
-
     Examples
     --------
     >>> X = np.array([[-1.1], [-1.0], [-0.1], [0.0], [0.9], [1.0]])
@@ -295,7 +290,8 @@ def _on_the_same_points(problems: Sequence[Problem]) -> list[Problem]:
     for k, problem in enumerate(problems):
         if not (_have_equal_points(first, problem) and np.array_equal(problem.cost, first.cost)):
             raise ValueError(f"problems: number {k} has other points, costs or another kernel than number 0")
-        found.append(problem if same_points(first, problem) else first.labelled_as(problem))
+        own = {name: getattr(problem, name) for name in ("y", "balance", "balance_sample")}
+        found.append(problem if same_points(first, problem) else first.replace(**own))
     known = np.array([problem.y for problem in problems])
     one_class = (known != 0).all(axis=0) & ((known > 0).sum(axis=0) == 1)
     wrong = np.flatnonzero(~(one_class | (known == 0).all(axis=0)))

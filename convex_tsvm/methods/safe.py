@@ -73,7 +73,8 @@ def low_density_separators(
     """Different local minima of a formulation, from many starts (Li and Zhou 2015, §3.1).
 
     One start is the supervised SVM, one is annealed, and the others are labels drawn at random, near the SVM's and far
-    from them.  The solutions are divided into clusters of labels by k-means, and the best of each is taken.
+    from them.  The solutions are divided into clusters of labels by k-means, and the best of each is taken.  There are
+    at most ``n_separators``, the one with the lowest objective first.
 
     Parameters
     ----------
@@ -84,11 +85,6 @@ def low_density_separators(
     n_starts : int >= 1, default 30
     callback : callable, optional
         Called with the number of starts that are done.
-
-    Returns
-    -------
-    tuple of Solution
-        At most ``n_separators``, the one with the lowest objective first.
 
     Examples
     --------
@@ -136,8 +132,7 @@ def _separators(
 
     found: list[Solution] = []
     status = "converged"
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         for k in range(n_starts):
             try:
                 solution = descend(k)
@@ -213,11 +208,6 @@ def safe_transduction(
     folds : int >= 2, or 0, default 5
         Parts of the labelled points that are left out to see whether the labels found are as good as the supervised
         SVM's, with so many times fewer starts each; 0 leaves none out.  Separators from elsewhere are not judged so.
-
-    Raises
-    ------
-    ValueError
-        If the formulation has no loss of labels, or an argument is not as stated.
 
     Examples
     --------

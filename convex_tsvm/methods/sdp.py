@@ -88,17 +88,14 @@ def sdp_transduction(
 ) -> RelaxedSolution:
     """Labels from the SDP relaxation (debie2004 §2), with a proven lower bound of the optimum.
 
+    The status is "inaccurate" if the relaxation was not solved to ``tol``; its bound holds all the same.
+
     Parameters
     ----------
     formulation : Formulation
         With the loss min(ℓ(f), ℓ(-f)) for unlabelled points.
     relaxation, solver, tol
         See :class:`~convex_tsvm.LowerBoundBuilder`.
-
-    Returns
-    -------
-    RelaxedSolution
-        Status "inaccurate" if the relaxation was not solved to ``tol``; its bound holds all the same.
 
     Examples
     --------

@@ -156,11 +156,6 @@ def infer_share(
     callback : callable, optional
         Called with the number of shares that have been tried.
 
-    Raises
-    ------
-    ValueError
-        If the problem has no unlabelled point.
-
     Examples
     --------
     >>> X = np.concatenate([np.linspace(-2, -1, 30), np.linspace(1, 2, 10)])[:, None]

@@ -111,6 +111,8 @@ def spectral_subspace(
 ) -> tuple[Array, Array]:
     """The d dominant eigenvectors of D^-½ K D^-½ that are constant on the known points of a class, centred.
 
+    A ValueError says if a point has no similarity to any other.
+
     Parameters
     ----------
     similarity : array, sparse matrix or LinearOperator, shape (n, n)
@@ -139,11 +141,6 @@ def spectral_subspace(
         Where nothing tells the classes apart, as in clustering, means are 0.
         A direction that does not tell the classes apart is not made to.
     eigenvalues : array, shape (d,)
-
-    Raises
-    ------
-    ValueError
-        If an argument is not as stated, or a point has no similarity to any other.
 
     Examples
     --------

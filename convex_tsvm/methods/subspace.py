@@ -21,7 +21,7 @@ from ..instance import Labelling, labelling
 from ..modeling.label_matrix import SubspaceSDP, best_of_planes, check_subspace
 from ..modeling.solver import installed_solver
 from ..problem import Array, Problem
-from ..relaxations.label_matrix.margins import margin_svm
+from ..relaxations.label_matrix.low_rank import margin_svm
 from ..relaxations.safe_bounds import into_domain, least_eigenvalue, weighted
 from ..validation import finite, integer
 from .sdp import RelaxedSolution, trained_on_labels
@@ -39,6 +39,8 @@ def subspace_transduction(
 ) -> RelaxedSolution:
     """Labels from the SDP on the subspace of constrained spectral transduction (debie2004 §3).
 
+    There is no lower bound, as label vectors outside the subspace are left out.
+
     Parameters
     ----------
     formulation : Formulation
@@ -53,11 +55,6 @@ def subspace_transduction(
         Relative gap between the subspace SDP's value and its bound.
     cvxpy_solver : str, default "CLARABEL"
         Which of CVXPY's solvers finds the best of the cutting planes.
-
-    Returns
-    -------
-    RelaxedSolution
-        Without a lower bound: label vectors outside the subspace are left out.
 
     Examples
     --------
@@ -77,17 +74,13 @@ def subspace_sdp(
 ) -> SubspaceSDP:
     """The subspace SDP of a formulation as one CVXPY problem, eq. (9)-(10) with Γ = V M Vᵀ, to read and to solve.
 
-    :func:`subspace_transduction` finds its value by cutting planes, which is faster.
+    :func:`subspace_transduction` finds its value by cutting planes, which is faster.  Its ``problem`` is the
+    ``cvxpy.Problem``; after that is solved ``scores`` are the labels before thresholding.
 
     Parameters
     ----------
     formulation, problem, n_components, outliers
         As for :func:`subspace_transduction`.
-
-    Returns
-    -------
-    SubspaceSDP
-        ``problem`` is the ``cvxpy.Problem``; after it is solved ``scores`` are the labels before thresholding.
 
     Examples
     --------
@@ -129,6 +122,8 @@ def solve_subspace(
 ) -> SubspacePoint:
     """Solve the subspace SDP: min S(M) over M ⪰ 0 with diag(V M Vᵀ) <= e.
 
+    A ValueError says if the search has offsets, or V another shape or columns that depend on each other.
+
     Parameters
     ----------
     search, V
@@ -139,11 +134,6 @@ def solve_subspace(
         Limit on planes.
     cvxpy_solver : str
         Which of CVXPY's solvers finds the best of the planes.
-
-    Raises
-    ------
-    ValueError
-        If the search has offsets, or V another shape or columns that depend on each other.
     """
     tol, max_iter = finite("tol", tol, above=0), integer("max_iter", max_iter, least=1)
     check_subspace(search, V)

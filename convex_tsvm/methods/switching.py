@@ -80,6 +80,8 @@ def switching(
 ) -> Solution:
     """Minimize over labels by SVMs and exchanges of labels (chapelle2008 Algorithm 1, sindhwani2006 §1.3).
 
+    The labels of the solution have the number of positive ones that was prescribed.
+
     Parameters
     ----------
     formulation, problem, solver, start, tol, callback, time_limit, **options
@@ -101,11 +103,6 @@ def switching(
         in S3VMlight (collobert2006 §3).
     max_iter : int, default 1000
         Limit on rounds for each factor.
-
-    Returns
-    -------
-    Solution
-        Its labels have the number of positive ones that was prescribed.
 
     Examples
     --------

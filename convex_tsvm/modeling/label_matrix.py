@@ -141,7 +141,8 @@ class ReducedSDP(TransductionSDP):
 class SubspaceSDP(TransductionSDP):
     """Γ = V M Vᵀ with M ⪰ 0 and diag(Γ) <= e, for label vectors in or near the column space of V (§3).
 
-    The known block of (5) and the ones of (6) are left to V, of which the better, the nearer Γ is to meeting them.
+    The known block of (5) and the ones of (6) are left to V, of which the better, the nearer Γ is to meeting them.  A
+    ValueError says if the search has offsets, or V another shape or columns that depend on each other.
 
     Parameters
     ----------
@@ -149,11 +150,6 @@ class SubspaceSDP(TransductionSDP):
         Without bias and balance, as in the paper.
     V : array, shape (n, d)
         For instance of :func:`~convex_tsvm.methods.spectral.spectral_subspace`.
-
-    Raises
-    ------
-    ValueError
-        If the search has offsets, or V another shape or columns that depend on each other.
     """
 
     def __init__(self, search: Labelling, V: Array) -> None:
@@ -289,8 +285,7 @@ def solve_dual(search: Labelling, solver: str) -> ConicPoint:
     """The dual by a conic solver of CVXPY's, "scs", "clarabel" or "sdpa", whatever it makes of it."""
     dual, m = DualSDP(search), search.side.n_groups
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # an inaccurate solution is reported as a status
+        with warnings.catch_warnings(action="ignore"):  # an inaccurate solution is reported as a status
             in_background(solve_by, dual.problem, solver.upper())
             value = float(np.nan if dual.problem.value is None else dual.problem.value)
     except (RuntimeError, TimeIsUp):

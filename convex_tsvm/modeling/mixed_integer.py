@@ -76,11 +76,6 @@ class MixedIntegerModel:
     positive : cvxpy.Variable, shape (u,), or None
         1 where an unlabelled point is labelled +1, if the formulation is about labels.
 
-    Raises
-    ------
-    ValueError
-        If the program would be another one than the formulation's, or an argument is not as stated.
-
     Examples
     --------
     >>> model = ct.modeling.MixedIntegerModel(ct.cccp_tsvm(s=-0.3), problem, upper=10.0)

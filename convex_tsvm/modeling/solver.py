@@ -167,17 +167,8 @@ class CvxpySolver:
     def solve(self, step: ConvexStep, start: StepSolution | None = None) -> Any:
         """Solve one step.  ``start`` is ignored: interior-point solvers take none.
 
-        Returns
-        -------
-        StepSolution or AddedPoint
-            The latter for a step with additions.
-
-        Raises
-        ------
-        ValueError
-            If the solver finds the step infeasible or unbounded.
-        RuntimeError
-            If the solver fails.
+        Of a step with additions it is an AddedPoint.  A ValueError says if the solver finds the step infeasible or
+        unbounded, and a RuntimeError if it fails.
         """
         began = time.perf_counter()
         model = self.model(step)

@@ -43,11 +43,6 @@ class UnrelaxedCompactMargin:
         1 where an unlabelled point is labelled +1: the paper's 1 - d.
     outputs : cvxpy expression, shape (n,)
 
-    Raises
-    ------
-    ValueError
-        If the balance is not exact, or an argument is not as stated.
-
     Examples
     --------
     >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], C=10, balance=("exact", 0.5))

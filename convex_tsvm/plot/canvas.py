@@ -41,6 +41,13 @@ def axes_of(ax: Axes | None, size: tuple[float, float] = (5.6, 4.2)) -> Axes:
     return made
 
 
+def finished(ax: Axes, **labels: Any) -> Axes:
+    """Axes with their labels and a small legend."""
+    ax.set(**labels)
+    ax.legend(fontsize="small")
+    return ax
+
+
 def check_picture(path: str | Path) -> None:
     """Raise ValueError unless the ending of ``path`` is a format that matplotlib writes."""
     from matplotlib.backend_bases import FigureCanvasBase
@@ -59,11 +66,6 @@ def save(picture: Figure | Axes, path: str | Path | None) -> None:
         Axes stand for their figure.
     path : path or None
         Its ending chooses the format; None leaves the figure to pyplot, which notebooks and galleries show.
-
-    Raises
-    ------
-    ValueError
-        If matplotlib knows no format of that name.
 
     Examples
     --------

@@ -45,11 +45,6 @@ def boundary(
         Points without a label are filled where theirs is proven (:meth:`~convex_tsvm.exact.ExactSolution.proven`, or
         ``proven_`` of an estimator), and hollow elsewhere.
 
-    Raises
-    ------
-    ValueError
-        If there are no points, they have not two features, or ``proven`` is not of as many.
-
     Examples
     --------
     >>> axes = ct.plot.boundary(ct.TransductiveSVC().fit(points, few), points, few)
@@ -138,11 +133,6 @@ def label_matrix(matrix: ArrayLike, labels: ArrayLike | None = None, *, ax: Axes
         Entries in [-1, 1]; a vector of labels stands for y yᵀ.
     labels : array, shape (n,), optional
         By which points are sorted; by default the entries of the eigenvector with the largest eigenvalue.
-
-    Raises
-    ------
-    ValueError
-        If the matrix is not square, or there are not as many labels.
 
     Examples
     --------

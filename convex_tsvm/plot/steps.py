@@ -13,7 +13,7 @@ from ..losses import PLQ, Loss, SplitLoss
 from ..problem import Problem
 from ..solution import Solution
 from ..validation import integer
-from .canvas import COLORS, axes_of, shades
+from .canvas import COLORS, axes_of, finished, shades
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,6 +24,8 @@ def loss(
 ) -> Axes:
     """Draw a loss, its convex and its concave part, and what CCCP puts in its place.
 
+    A ValueError says if ``at`` is given for a loss that has no concave part.
+
     Parameters
     ----------
     loss : Loss
@@ -33,11 +35,6 @@ def loss(
         touches the loss there and is nowhere below it.
     span : (float, float), default (-2.5, 2.5)
         Ends of the axis of outputs.
-
-    Raises
-    ------
-    ValueError
-        If ``at`` is given for a loss that has no concave part.
 
     Examples
     --------
@@ -62,9 +59,7 @@ def loss(
     elif at is not None:
         raise ValueError(f"at={at:g}: {loss!r} has no concave part, of which there would be a tangent")
     ax.axhline(0, color="gray", linewidth=0.6)
-    ax.set(xlabel="output f", ylabel="loss", xlim=span)
-    ax.legend(fontsize="small")
-    return ax
+    return finished(ax, xlabel="output f", ylabel="loss", xlim=span)
 
 
 def conjugate(loss: PLQ, *, ax: Axes | None = None) -> Axes:
@@ -74,11 +69,6 @@ def conjugate(loss: PLQ, *, ax: Axes | None = None) -> Axes:
     ----------
     loss : PLQ
         Convex; the convex part of another (``loss.split()[0]``).
-
-    Raises
-    ------
-    ValueError
-        If the loss is not convex.
 
     Examples
     --------
@@ -95,9 +85,7 @@ def conjugate(loss: PLQ, *, ax: Axes | None = None) -> Axes:
     for end in (conjugate.lower, conjugate.upper):
         if np.isfinite(end):
             ax.axvline(end, color="gray", linestyle=":", linewidth=0.8)
-    ax.set(xlabel="slope s", ylabel="conjugate", xlim=(low - 0.2, high + 0.2))
-    ax.legend(fontsize="small")
-    return ax
+    return finished(ax, xlabel="slope s", ylabel="conjugate", xlim=(low - 0.2, high + 0.2))
 
 
 def _finite(values: Any) -> Any:
@@ -117,7 +105,8 @@ def surrogates(
     """Draw an objective of one weight w, and the surrogates of CCCP one after the other.
 
     Each surrogate touches the objective at a point (a disc with its number), is nowhere below it, and has its minimum
-    where the next one touches; a star is where the last has its minimum.
+    where the next one touches; a star is where the last has its minimum.  A ValueError says if there is more to be
+    found than one weight.
 
     Parameters
     ----------
@@ -129,11 +118,6 @@ def surrogates(
         The w where the first tangents are taken.
     span : (float, float), default (-3.0, 3.0)
         Ends of the axis of w.
-
-    Raises
-    ------
-    ValueError
-        If there is more to be found than one weight.
 
     Examples
     --------
@@ -184,11 +168,6 @@ def path(
     parameter : str, default "C*"
         Its name, for the axis.
 
-    Raises
-    ------
-    ValueError
-        If ``along`` does not fit the solutions.
-
     Examples
     --------
     >>> solution = ct.cccp(ct.cccp_tsvm(), problem, annealing=5)
@@ -204,17 +183,13 @@ def path(
         bounds = [one.lower_bound for one in solutions]
         if all(bound is not None for bound in bounds):
             ax.plot(along, bounds, "o--", color=COLORS["lower bound"], label="lower bound")
-        ax.set(xlabel=parameter, ylabel="objective")
         if min(along) > 0 and max(along) > 20 * min(along):
             ax.set_xscale("log")
-        ax.legend(fontsize="small")
-        return ax
+        return finished(ax, xlabel=parameter, ylabel="objective")
     named = dict(solutions) if isinstance(solutions, Mapping) else {"": solutions}
     for name, one in named.items():
         solution: Solution = one if isinstance(one, Solution) else one.solutions_[0]
         label = name or solution.formulation.name or "objective"
         steps = np.arange(1, len(solution.history) + 1)
         ax.plot(steps, [iteration.objective for iteration in solution.history], "o-", markersize=4, label=label)
-    ax.set(xlabel="step", ylabel="objective")
-    ax.legend(fontsize="small")
-    return ax
+    return finished(ax, xlabel="step", ylabel="objective")

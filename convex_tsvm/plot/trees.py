@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..exact import ExactSolution
-from .canvas import COLORS, CYCLE, axes_of, new_figure
+from .canvas import COLORS, CYCLE, axes_of, finished, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,9 +54,7 @@ def progress(solution: ExactSolution, *, ax: Axes | None = None) -> Axes:
     ax.step(nodes, [best[0], *best][: len(nodes)], where="post", color=COLORS["objective"], label="best objective")
     finite = np.where(np.isfinite(bounds), bounds, np.nan)
     ax.step(nodes, finite, where="post", color=COLORS["lower bound"], label="lower bound")
-    ax.set(xlabel="nodes", ylabel="objective", title=f"gap {solution.gap or 0.0:.2e}")
-    ax.legend(fontsize="small")
-    return ax
+    return finished(ax, xlabel="nodes", ylabel="objective", title=f"gap {solution.gap or 0.0:.2e}")
 
 
 def gaps(bounds: Bound | Mapping[str, float], objective: float | None = None, *, ax: Axes | None = None) -> Axes:
@@ -68,11 +66,6 @@ def gaps(bounds: Bound | Mapping[str, float], objective: float | None = None, *,
         What a :class:`~convex_tsvm.LowerBoundBuilder` found, or bounds by the names of relaxations, the weakest first.
     objective : float, optional
         The best objective known; that of the ``Bound`` by default.
-
-    Raises
-    ------
-    ValueError
-        If there are no bounds.
 
     Examples
     --------
@@ -117,11 +110,6 @@ def tree(solution: ExactSolution, *, ax: Axes | None = None) -> Axes:
     ----------
     solution : ExactSolution
         Of up to some hundred nodes.
-
-    Raises
-    ------
-    ValueError
-        If the search had no tree.
 
     Examples
     --------
@@ -232,11 +220,6 @@ def candidates(search: TransductiveSearchCV, parameter: str = "C", *, ax: Axes |
         Fitted.
     parameter : str, default "C"
         One of those searched, a number.
-
-    Raises
-    ------
-    ValueError
-        If the parameter was not searched.
 
     Examples
     --------

@@ -161,6 +161,10 @@ def convert_svmlight(
 ) -> SavedPoints:
     """Convert an svmlight file to a folder that is read from disk, in one pass and little memory.
 
+    A ValueError names the file and the line that cannot be read, and why; a FileNotFoundError says that there is no
+    source, a FileExistsError that there is a target already, and an OSError that the disk is full, where nothing is
+    left of the target.
+
     Parameters
     ----------
     source : path
@@ -175,15 +179,6 @@ def convert_svmlight(
         Of the values that are kept.
     progress : callable, optional
         Called with the share of the file that is done, in [0, 1].
-
-    Raises
-    ------
-    FileNotFoundError, FileExistsError
-        If there is no source, or there is a target already.
-    ValueError
-        Naming the file and the line that cannot be read, and why.
-    OSError
-        If the disk is full; nothing is left of the target.
     """
     most = _check(n_features, dtype)
     source, _ = Path(source), os.stat(source)
@@ -248,10 +243,7 @@ def read_svmlight(
 def save_points(points: SparsePoints, labels: ArrayLike, target: str | os.PathLike[str]) -> SavedPoints:
     """Write sparse points and their labels to such a folder, as they are.
 
-    Raises
-    ------
-    FileExistsError, ValueError
-        If there is a target already; if there is not one label for each point.
+    A FileExistsError says if there is a target already.
     """
     n, d = points.shape
     labels = np.asarray(labels, dtype=np.float64)
@@ -268,19 +260,14 @@ def save_points(points: SparsePoints, labels: ArrayLike, target: str | os.PathLi
 def open_points(path: str | os.PathLike[str], *, check: bool = True) -> SavedPoints:
     """Points of a folder that :func:`convert_svmlight` or :func:`save_points` wrote.
 
+    A FileNotFoundError says if there is no such folder, and a ValueError if it is none of points, or not whole.
+
     Parameters
     ----------
     path : path
     check : bool, default True
         Whether to read all column indices once, to see that they are in range; without that nothing is read before it
         is used, and a damaged folder may crash the process.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such folder.
-    ValueError
-        If it is no such folder, or not whole.
     """
     path = Path(path)
     if not path.is_dir():

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -26,17 +25,13 @@ from .protocol import Array, LinearPoints
 class DaskPoints(LinearPoints):
     """Rows in parts, each the result of a Dask task; products are computed where Dask is told to (a client, threads).
 
+    An ImportError says if Dask is not installed, and a ValueError if there are no parts, or they are not such rows,
+    with as many features as each other.
+
     Parameters
     ----------
     parts : sequence of dask.delayed.Delayed
         Each gives the next rows, as an array or a CSR array of 32 or 64-bit numbers.
-
-    Raises
-    ------
-    ImportError
-        If Dask is not installed.
-    ValueError
-        If there are no parts, or they are not such rows, with as many features as each other.
     """
 
     def __init__(self, parts: Sequence[Any]) -> None:
@@ -113,7 +108,8 @@ class DaskPoints(LinearPoints):
         return _dask().delayed(function, pure=False)(*given)
 
     def _computed(self, tasks: list[Any]) -> list[Any]:
-        with _quiet():
+        # Graphs here hold a number for each point, as they must: Dask is to warn of them from this number of bytes on.
+        with _dask().config.set({"distributed.admin.large-graph-warning-threshold": 2**33}):
             return list(_dask().compute(*tasks))
 
 
@@ -181,24 +177,16 @@ def _dask() -> Any:
     return dask
 
 
-def _quiet() -> AbstractContextManager[Any]:
-    # Graphs here hold a number for each point, as they must: Dask is to warn of them from this number of bytes on.
-    return _dask().config.set({"distributed.admin.large-graph-warning-threshold": 2**33})
-
-
 def linear_points(X: Any) -> LinearPoints:
     """An array or a sparse matrix as points that are asked for products only; nothing is copied that need not be.
+
+    A ValueError says if X is not two-dimensional, is empty, or holds NaN or infinity.
 
     Parameters
     ----------
     X : array, sparse matrix, Dask array or LinearPoints, shape (n, d)
         Of 32 or 64-bit floating-point numbers; others are converted.  Sparse rows that are not sorted, or hold a column
         twice, are copied.
-
-    Raises
-    ------
-    ValueError
-        If X is not two-dimensional, is empty, or holds NaN or infinity.
     """
     if isinstance(X, LinearPoints):
         return X

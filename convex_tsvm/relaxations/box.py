@@ -23,11 +23,6 @@ class Box:
         """Whether no output vector is in the box."""
         return bool((self.low > self.high).any())
 
-    @property
-    def is_bounded(self) -> bool:
-        """Whether all ends are finite."""
-        return bool(np.isfinite(self.low).all() and np.isfinite(self.high).all())
-
     def meet(self, low: Array, high: Array) -> Box:
         """The intersection with another box."""
         # Where something has overflown an end is NaN; ``fmax`` and ``fmin`` then keep the other end.

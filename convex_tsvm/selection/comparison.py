@@ -78,25 +78,21 @@ def compare_supervised(
 ) -> SupervisedComparison:
     """Compare a classifier with the supervised SVM on the same data.
 
+    Ctrl-C is raised again, as half a comparison says nothing.
+
     Parameters
     ----------
     estimator : estimator
         A classifier of this package, or a pipeline that ends in one, whose transformers are fitted to all points for
         both; fitted to ``X`` and ``y``, or it is fitted here.
-    X : array, sparse matrix or DataFrame, shape (n, n_features)
-    y : array, shape (n,)
-        Labels, with the estimator's ``unlabeled`` where unknown.
+    X, y
+        As for :func:`cost_path`.
     cv : int >= 2, default 5
         Folds of the labelled points; fewer if the largest class has fewer labels.
     n_repeats, random_state : int
         As in :class:`LabeledKFold`.
     scoring : str or callable, optional
         A name of scikit-learn's, a scorer, or a function of true and predicted labels: what is computed besides errors.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        If it came: half a comparison says nothing.
 
     Examples
     --------
@@ -157,8 +153,7 @@ def _left_out(
     labels = np.asarray(y)
     wrong: tuple[list[Any], list[Any]] = ([], [])
     scores: tuple[list[float], list[float]] = ([], [])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         for train, test in parts:
             given, own = _safe_indexing(X, train), labels[train]
             alone = fitted_apart(estimator, given, own, np.flatnonzero(np.isin(train, known)))
@@ -220,6 +215,9 @@ def learning_curve(
 ) -> LearningCurve:
     """Fit a classifier to few labels, then to more.
 
+    After Ctrl-C there is, with a warning, the curve of the draws that were done; before one is done Ctrl-C is
+    raised again.
+
     Parameters
     ----------
     estimator : estimator
@@ -241,18 +239,6 @@ def learning_curve(
         A name of scikit-learn's, a scorer, or a function of true and predicted labels: what is computed besides errors.
     n_jobs : int, optional
         Draws at the same time (joblib).
-
-    Returns
-    -------
-    LearningCurve
-        After Ctrl-C, with a warning, that of the draws that were done.
-
-    Raises
-    ------
-    ValueError
-        If a number of labels is too small or too large.
-    KeyboardInterrupt
-        If it came before a draw was done.
 
     Examples
     --------
@@ -308,8 +294,7 @@ class _Draw:
         for name in np.unique(names):
             rank[names == name] = np.arange((names == name).sum())
         order = order[np.argsort(rank if self.per_class else rank > 0, kind="stable")]
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"):
             return [self._judged(np.sort(order[:n]), order[n:]) for n in self.numbers]
 
     def _judged(self, shown: NDArray[np.intp], hidden: NDArray[np.intp]) -> tuple[float, ...]:

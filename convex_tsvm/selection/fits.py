@@ -228,8 +228,7 @@ class Alone:
         return {self.place: np.searchsorted(self.labels.classes, labels)}
 
     def _fitted(self, X: Any, y: Any, weights: Any) -> Any:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"):
             found = fitted(clone(self.estimators[self.place]), X, y, weights)
         if time_is_up():
             raise TimeIsUp  # the fit may have been cut short
@@ -364,10 +363,8 @@ class Group:
         if exactly or descents is None:
             descents = estimator._descents(formulation)
             self._descents = self._descents if exactly else descents
-        with warnings.catch_warnings():
-            warnings.simplefilter("default" if exactly else "ignore")
-            with within(estimator.time_limit):
-                solution, _ = descents.solve(formulation, problem, start=None if before is None else before.scores)
+        with warnings.catch_warnings(action="default" if exactly else "ignore"), within(estimator.time_limit):
+            solution, _ = descents.solve(formulation, problem, start=None if before is None else before.scores)
         if not exactly:
             unless_interrupted([solution])
             if time_is_up():

@@ -83,6 +83,8 @@ def cost_path(
 
     As C* rises each solution starts where the one before ended, so that a path costs little more than one fit.  With
     small costs it is the supervised SVM: where classes are no clusters, the best C* is small (sindhwani2006 §1.5).
+    ``path.estimator.fit(X, y)`` fits with what the path chose.  Ctrl-C is raised again, as a part of a path
+    chooses nothing.
 
     Parameters
     ----------
@@ -98,18 +100,6 @@ def cost_path(
         Folds of the labelled points, fewer if the largest class has fewer labels.
     random_state : int, default 0
         Of the folds.
-
-    Returns
-    -------
-    CostPath
-        ``path.estimator.fit(X, y)`` fits with what it chose.
-
-    Raises
-    ------
-    ValueError
-        If nothing is unlabelled, labels are too few to leave any out, or a factor is not > 0.
-    KeyboardInterrupt
-        If it came: a part of a path chooses nothing.
 
     Examples
     --------
@@ -129,8 +119,7 @@ def cost_path(
         raise ValueError(f"estimator={estimator!r} has unlabelled points that cost nothing: there is no C* to choose")
     labels = own._with_shares(first, labels)
     wrong, n = np.zeros(len(tried)), 0
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         for left, test in left_out(labels, cv, random_state):
             scores = np.array([_scores(own, first, left, k, tried, test) for k in labels.positives])
             wrong += [np.count_nonzero(chosen_classes(one.T) != labels.index[test]) for one in scores.swapaxes(0, 1)]
@@ -232,34 +221,21 @@ def share_path(
     and Shevade (Semi-supervised SVMs for classification with unknown class proportions and a small labeled dataset,
     2012) look at the loss of the labelled points that are learned from (``cv=0``), which says nothing where C is so
     large that all these losses are 0.  The objective prefers that everything be of one class.
+    ``TransductiveSVC(balance=path.shares)`` takes what the path chose, and so does
+    ``LinearTransductiveSVC(positive_fraction=path.shares)``.  Ctrl-C is raised again, as a part of a path chooses
+    no share.
 
     Parameters
     ----------
     estimator : TransductiveSVC, CompactMarginClassifier, RelativeMarginClassifier, or LinearTransductiveSVC
         Or a pipeline that ends in one, whose transformers are fitted to all points.
-    X : array, sparse matrix or DataFrame, shape (n, n_features)
-    y : array, shape (n,)
-        Labels, with the estimator's ``unlabeled`` where unknown.
+    X, y, random_state
+        As for :func:`cost_path`.
     shares : sequence of float in (0, 1), optional
         Those to try; by default 0.02, and the multiples of 0.05.
     cv : int, default 5
         Folds of the labelled points, fewer if the largest class has fewer labels; 0 leaves none out, and chooses by
         the loss of the labelled points.
-    random_state : int, default 0
-        Of the folds.
-
-    Returns
-    -------
-    SharePath
-        ``TransductiveSVC(balance=path.shares)`` takes what it chose, and so does
-        ``LinearTransductiveSVC(positive_fraction=path.shares)``.
-
-    Raises
-    ------
-    ValueError
-        If nothing is unlabelled, or a share is not in (0, 1).
-    KeyboardInterrupt
-        If it came: a part of a path chooses no share.
 
     Examples
     --------
@@ -288,8 +264,7 @@ def share_path(
         with within(estimator.time_limit):
             return list(unless_interrupted(estimator._solve(formulation, problems)))
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         rows = [path(labels, k) for k in labels.positives]
         errors = _left_out_errors(labels, path, len(tried), cv, random_state) if cv else None
     return SharePath(

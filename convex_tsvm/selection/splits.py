@@ -76,6 +76,9 @@ class LabeledKFold(BaseCrossValidator):
     def split(self, X: Any, y: ArrayLike, groups: Any = None) -> Iterator[tuple[Indices, Indices]]:
         """Training and test sets.
 
+        A ValueError says if the largest class has fewer labelled points than there are folds, or there is one class
+        only.
+
         Parameters
         ----------
         y : array, shape (n,)
@@ -87,11 +90,6 @@ class LabeledKFold(BaseCrossValidator):
         ------
         train, test : int arrays
             Indices; ``train`` has all unlabelled points.
-
-        Raises
-        ------
-        ValueError
-            If the largest class has fewer labelled points than there are folds, or there is one class only.
         """
         known, labels = labeled_points(y, self.unlabeled)
         others = np.setdiff1d(np.arange(len(np.asarray(y))), known)

@@ -44,11 +44,6 @@ class LinearSolver:
         Largest relative duality gap; no output is further than ten times as much from where its multiplier belongs to.
     progress : callable, optional
         Called as ``progress(n_iter, gap)`` after every epoch and before every Newton step.
-
-    Raises
-    ------
-    ValueError
-        If the problem has another kernel, or an argument is not as stated.
     """
 
     name = "linear"

@@ -80,11 +80,6 @@ def rademacher_complexity(
     D : float > 0
         ½ ‖w‖² <= D, or ½ ‖w‖² + (C₃/2) f(x_i)² <= D for every point; ``C_compact`` is C₃, and 0 the S3VM's class.
 
-    Raises
-    ------
-    ValueError
-        If an argument is not as stated, or nothing is unlabelled.
-
     Examples
     --------
     >>> complexity = ct.papers.rademacher_complexity(problem, D=1.0)
@@ -118,11 +113,6 @@ def error_bound(solution: Solution, *, delta: float = 0.05, margin: float = 1.0,
         γ.
     C_compact : float >= 0, default 0.0
         C₃ of the class, as in :func:`rademacher_complexity`.
-
-    Raises
-    ------
-    ValueError
-        If an argument is not as stated, or nothing is unlabelled.
 
     Examples
     --------

@@ -103,6 +103,8 @@ class Derivation:
     def grade(self, k: int, answer: Callable[[Any], Any]) -> Grade:
         """Grade an answer to the k-th step, counted from 1: the formula of the line after it.
 
+        The grade is true if the answer is right, and prints what kind of mistake there is where that can be told.
+
         Parameters
         ----------
         k : int
@@ -111,16 +113,6 @@ class Derivation:
             ``q.y``, ``q.K`` and so on over the points, x_0 first where there is a balance; index arrays ``q.L``,
             ``q.U``, ``q.F``, ``q.I``, ``q.J`` of the sets; and functions such as ``q.ell_L(t)``.  It returns the value
             of the line.
-
-        Returns
-        -------
-        Grade
-            True if it is right; it prints what kind of mistake there is where that can be told.
-
-        Raises
-        ------
-        ValueError
-            If there is no such step, or ``answer`` is no function.
 
         Examples
         --------

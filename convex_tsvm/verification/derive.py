@@ -21,6 +21,9 @@ KINDS = ("dual", "primal", "cccp", "balance", "sdp", "bound")
 def derive(formulation: Formulation, of: str = "dual") -> Derivation:
     """Derive something from a formulation, in steps that are proven.
 
+    A ValueError says if there is nothing of this name, or it does not apply to the formulation, with the reason.
+    ``print`` the derivation, ``prove()`` it, ``grade(k, answer)`` an answer to its k-th step.
+
     Parameters
     ----------
     formulation : Formulation
@@ -30,16 +33,6 @@ def derive(formulation: Formulation, of: str = "dual") -> Derivation:
         variables; "cccp": convex and concave parts, tangents, and why the objective never rises; "balance": the mean
         output as a fixed bias and as an extra point; "sdp": the relaxation over label matrices; "bound": the dual of
         the convex envelope, every point of which is a lower bound.
-
-    Returns
-    -------
-    Derivation
-        ``print`` it, ``prove()`` it, ``grade(k, answer)`` an answer to its k-th step.
-
-    Raises
-    ------
-    ValueError
-        If there is nothing of this name, or it does not apply to the formulation, with the reason.
 
     Examples
     --------

@@ -46,11 +46,7 @@ class Kind:
 class Derived(Chain):
     """What is derived from a formulation, a step after the other.
 
-    Parameters
-    ----------
-    formulation : Formulation
-    copies : PLQ, optional
-        r, if ℓ_U(t) = r(t) + r(-t) + a constant, and unlabelled points are to stand there once for each label.
+    ``copies`` is r, if ℓ_U(t) = r(t) + r(-t) + a constant and unlabelled points are to stand there once for each label.
     """
 
     labels_are_free = False  # whether unlabelled points have labels that are to be found

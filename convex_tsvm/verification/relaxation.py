@@ -35,8 +35,7 @@ def relaxation_checks(formulation: Formulation, problem: Problem, tol: float) ->
 
 def _forms(search: Labelling, tol: float) -> Iterator[Check]:
     full, reduced, dual = FullSDP(search), ReducedSDP(search), DualSDP(search)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
+    with warnings.catch_warnings(action="ignore", category=UserWarning):
         try:
             for model in (full, reduced, dual):
                 model.problem.solve(solver="CLARABEL")

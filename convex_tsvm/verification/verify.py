@@ -30,7 +30,8 @@ def verify(
 
     Where the formulation can be relaxed (unlabelled points pay the better of two losses), the SDP relaxation of
     debie2004 §2 is checked as well, on a few of the points.  Where a paper's numbered statements are about the
-    formulation (:func:`~convex_tsvm.papers.paper`), they are run on a few of the points, too.
+    formulation (:func:`~convex_tsvm.papers.paper`), they are run on a few of the points, too.  ``print`` the report to
+    follow the derivation; ``report.passed`` and ``report["gap"].value`` are for programs.
 
     Parameters
     ----------
@@ -43,16 +44,6 @@ def verify(
         Misprints whose printed form is checked in place of the corrected one, such as "collobert2006 eq. 4": the
         report shows which line of the derivation breaks.  One that does not show on the problem, as a mean that is
         counted twice does not where it is 0, is checked on a problem of the paper's on which it does, and says so.
-
-    Returns
-    -------
-    Report
-        ``print`` it to follow the derivation; ``report.passed`` and ``report["gap"].value`` for programs.
-
-    Raises
-    ------
-    ValueError
-        If the problem does not fit the formulation, or a statement is no misprint.
 
     Examples
     --------

@@ -27,46 +27,29 @@ from .model import OutputModel, why_no_envelopes
 
 @dataclass(frozen=True)
 class Effort:
-    """How much is done for a box; ``benchmarks/exact_pieces.py`` has the searches that these were chosen by.
+    """How much is done for a box; ``benchmarks/exact_pieces.py`` has the searches that these were chosen by."""
 
-    Attributes
-    ----------
-    tol : float
-        Tolerance of the convex problems of nodes, in units of outputs; their bounds hold whatever it is.
-    rounds, worth : int, share
-        A box is bounded again, at most so many times, as long as its intervals shrink by this share in all.
-    levels : number of levels of the tree
-        Curvatures are lent anew where the bound has risen so little, since they were, that more levels than this would
-        be needed to close the box.
-    worth_lending, patience : share, number of levels
-        Curvatures that close less than this share of what is lacking are lent half as often below, but after so many
-        levels.
-    nothing : share
-        A level that closes less than this share of what is lacking has gained nothing.
-    first, every : number of nodes
-        The outputs of so many first nodes, and of one in so many after them, begin a descent.
-    leaf_tol, leaf_shares : share, shares
-        Where proofs are kept a box with convex losses is bounded by the convex problem without curvatures: its
-        tolerance, and what a free bias may cost, as shares of the gap that are tried in turn: with a small one the
-        problem is stiff.
-    worth_a_round : share
-        Where no search follows, another round is worth its time if the last one left at most this share of the widths.
-    lend_tol : least, most and share
-        How accurately curvatures are found, relative to the bound: within these limits by a share of what it lacks.
-    """
-
-    tol: float = 1e-2
+    tol: float = 1e-2  # of the convex problems of nodes, in units of outputs; their bounds hold whatever it is
+    # A box is bounded again, at most so many times, as long as its intervals shrink by this share in all.
     rounds: int = 4
     worth: float = 0.02
+    # Curvatures are lent anew where the bound has risen so little, since they were, that more levels of the tree than
+    # this would be needed to close the box.
     levels: float = 6.0
+    # Those that close less than this share of what is lacking are lent half as often below, but after so many levels.
     worth_lending: float = 0.3
     patience: int = 8
-    nothing: float = 1e-4
+    nothing: float = 1e-4  # a level that closes less than this share of what is lacking has gained nothing
+    # The outputs of so many first nodes, and of one in so many after them, begin a descent.
     first: int = 16
     every: int = 16
+    # Where proofs are kept a box with convex losses is bounded by the convex problem without curvatures: its tolerance,
+    # and what a free bias may cost, as shares of the gap that are tried in turn: with a small one the problem is stiff.
     leaf_tol: float = 1e-10
     leaf_shares: tuple[float, ...] = (10.0, 1.0, 0.1)
+    # Where no search follows, another round is worth its time if the last one left at most this share of the widths.
     worth_a_round: float = 0.98
+    # How accurately curvatures are found, relative to the bound: within these limits by a share of what it lacks.
     lend_tol: tuple[float, float, float] = (1e-8, 1e-3, 0.2)
 
 

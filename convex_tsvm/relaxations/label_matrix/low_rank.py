@@ -22,10 +22,10 @@ import scipy.optimize
 
 from ...deadline import time_is_up, unlimited
 from ...instance.labelling import Labelling, check_relaxable
-from ...kernels import kernel_factor
+from ...kernels import GramRows, kernel_factor
 from ...problem import Array
+from ...solvers.dual import minimize_quadratic
 from ..safe_bounds import stationary_multipliers, transduction_bound
-from .margins import margin_svm
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +70,8 @@ def solve_low_rank(
     """Solve the SDP relaxation of debie2004 §2 by vectors in place of labels.
 
     Losses with kinks are replaced by their Moreau envelopes, ever closer; for the vectors found, the SVM is solved with
-    the loss itself.
+    the loss itself.  The status is "max_iter" if the gap was not closed within the limit, "inaccurate" if it was not
+    closed otherwise.
 
     Parameters
     ----------
@@ -80,11 +81,6 @@ def solve_low_rank(
         Relative gap between value and bound at which to stop.
     max_iter : int
         Limit on L-BFGS iterations in all.
-
-    Returns
-    -------
-    LowRankPoint
-        With status "max_iter" if the gap was not closed within the limit, "inaccurate" if it was not closed otherwise.
     """
     check_relaxable(search)
     if search.n_positive is not None:
@@ -192,3 +188,22 @@ class _Vectors:
             bound = transduction_bound(search, candidate, multipliers)
             point = point.better(LowRankPoint(value + search.constant, bound, vectors, candidate, multipliers))
         return point
+
+
+def margin_svm(
+    search: Labelling, label_matrix: Array, signs: Array | float, *, start: Array | None = None, tol: float = 1e-8
+) -> tuple[float, Array]:
+    """Least ½ αᵀ Q α + Σ c_i ℓ(t_i) with Q = G ∘ Γ and margins t = Q α + o ∘ g, and its α >= 0.
+
+    Γ is ``label_matrix``, shape (n, n), and g is ``signs``, shape (n,), the labels before thresholding, which count
+    only where there are offsets o.  ``start`` is an α to start from; ``tol`` is a tolerance on the margins.
+    """
+    kernel = search.kernel * label_matrix
+    point = minimize_quadratic(
+        GramRows(kernel), (search.loss,), cost=search.cost, offset=search.offset * signs, start=start, tol=tol
+    )
+    alpha = np.maximum(point.gamma, 0.0)
+    # A margin that is outside the loss's domain by the solver's tolerance is moved into it.
+    losses = search.loss(np.clip(point.outputs, *search.loss.domain))
+    value = 0.5 * float(alpha @ kernel @ alpha) + float(search.cost @ losses)
+    return value, alpha

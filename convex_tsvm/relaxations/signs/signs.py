@@ -26,62 +26,37 @@ from .quadratic import WEIGHT_OF_OUTPUTS, SignMultipliers, SignQuadratic
 
 @dataclass(frozen=True)
 class Rounds:
-    """How rounds go, as ``benchmarks/exact.py`` was fastest.
+    """How rounds go, as ``benchmarks/exact.py`` was fastest."""
 
-    Attributes
-    ----------
-    columns : int
-        Columns of the factor.
-    updates, steps : int
-        Updates of multipliers in a round of the low-rank method, and steps for each of them.
-    penalty : float
-        Weight of the penalty, relative to the mean diagonal entry of the objective: with a larger one the multipliers
-        get less exact, with a smaller one they take longer to get large.
-    lifts : tuple of float
-        What is added to the form before an ellipsoid is taken from it, as multiples of what it lacked of being positive
-        semidefinite: the bound gets lower, and the ellipsoid narrower.
-    shares : tuple of float
-        Shares of the multipliers that are tried besides, for the outputs that they exclude.
-    active, room : float
-        Cuts are dropped if their multiplier is less than this share of the largest and they hold with this room.
-    cuts_per_point : int
-        New cuts of each kind in a round: with a third of them a round takes as long and brings less.
-    most_added, norm_added : int, float
-        Directions in which the form is negative are added to the factor: at most so many, with this norm.
-    idle, idle_inexact : int
-        Rounds in turn without gain after which the rounds end: where the relaxation is too weak, and where its
-        multipliers are not exact enough.
-    exact : float
-        Multipliers are not, where a bound lacks more than this share of what the relaxation lacks.
-    most_effort : int
-        There a round takes more steps, up to so many times as many.
-    levels_kept : int
-        Multipliers of a box above are kept if they are likely to close a box within so many levels of the tree, which
-        takes about as long as one SDP relaxation.
-    turns : int
-        How often the same multipliers are applied to a box, at most, as long as they settle labels.
-    below : int
-        Rounds below the root, at most.
-    """
-
-    columns: int = 60
+    columns: int = 60  # of the factor
+    # Updates of multipliers in a round of the low-rank method, and steps for each of them.
     updates: int = 6
     steps: int = 40
+    # Weight of the penalty, relative to the mean diagonal entry of the objective: with a larger one the multipliers get
+    # less exact, with a smaller one they take longer to get large.
     penalty: float = 0.3
+    # What is added to the form before an ellipsoid is taken from it, as multiples of what it lacked of being positive
+    # semidefinite: the bound gets lower, and the ellipsoid narrower.
     lifts: tuple[float, ...] = (0.0, 0.5, 2.0)
-    shares: tuple[float, ...] = (0.95, 0.8)
+    shares: tuple[float, ...] = (0.95, 0.8)  # of the multipliers, tried besides for the outputs that they exclude
+    # Cuts are dropped if their multiplier is less than this share of the largest and they hold with this room.
     active: float = 1e-5
     room: float = 1e-3
-    cuts_per_point: int = 3
+    cuts_per_point: int = 3  # new ones of each kind: with a third of them a round takes as long and brings less
+    # Directions in which the form is negative are added to the factor: at most so many, with this norm.
     most_added: int = 20
     norm_added: float = 0.3
+    # Rounds in turn without gain after which the rounds end: where the relaxation is too weak, and where its
+    # multipliers are not exact enough.
     idle: int = 3
     idle_inexact: int = 8
-    exact: float = 0.1
-    most_effort: int = 8
+    exact: float = 0.1  # they are not where a bound lacks more than this share of what the relaxation lacks,
+    most_effort: int = 8  # and there a round takes more steps, up to so many times as many
+    # Multipliers of a box above are kept if they are likely to close a box within so many levels of the tree, which
+    # takes about as long as one SDP relaxation.
     levels_kept: int = 8
-    turns: int = 20
-    below: int = 4
+    turns: int = 20  # how often the same multipliers are applied to a box, at most, as long as they settle labels
+    below: int = 4  # rounds below the root, at most
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,7 +206,7 @@ class Signs(Relaxation):
         return None if model.has_quadratic else "kernel and costs are too far apart in size: scale points or lower C"
 
     def tighten(self, work: Work) -> None:
-        if not work.box.is_bounded:
+        if not np.isfinite([work.box.low, work.box.high]).all():
             return
         if work.number >= 0:
             self.reuse(work)

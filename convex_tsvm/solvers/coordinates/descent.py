@@ -60,11 +60,6 @@ class CoordinateDescent:
         Limit on epochs, visits to all points that may change, for a convex step.
     progress : callable, optional
         Called as ``progress(n_iter, gap)`` after every epoch, with an estimate of the relative duality gap.
-
-    Raises
-    ------
-    ValueError
-        If the problem has another kernel, or an argument is not as stated.
     """
 
     name = "coordinates"

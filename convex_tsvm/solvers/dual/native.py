@@ -113,12 +113,8 @@ class NativeSolver:
         That may be of another kernel or other costs; if it is of the same kernel, its outputs are used as well.  The
         status is "max_iter" if the tolerance was not met within the limit, "inaccurate" if rounding keeps it from being
         met (both also warn), and "interrupted" or "time_limit" if Ctrl-C or a deadline ended it: the solution is then
-        the best point so far.
-
-        Raises
-        ------
-        ValueError
-            If the step is unbounded below, infeasible, or has another regularizer than "l2".
+        the best point so far.  A ValueError says if the step is unbounded below, infeasible, or has another regularizer
+        than "l2".
         """
         check_same_points(self.problem, step)
         self.takes.check(step, self.name)

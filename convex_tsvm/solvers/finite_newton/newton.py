@@ -99,11 +99,6 @@ class FiniteNewton:
         Limit on Newton steps for a convex step.
     progress : callable, optional
         Called as ``progress(n_iter, gap)`` before every Newton step.
-
-    Raises
-    ------
-    ValueError
-        If the problem has another kernel, or an argument is not as stated.
     """
 
     #: Whether runs may keep a vector of n numbers for every step: no, as there may be millions of points.

@@ -16,19 +16,11 @@ PAPERS = ("collobert2006", "chapelle2008", "sindhwani2006", "debie2004", "dai201
 def paper(name: str) -> Paper:
     """A paper with its numbered statements, which can be run.
 
+    Iterate over it, take a statement by its number (``paper("collobert2006")[23]``), or ``run`` them all.
+
     Parameters
     ----------
     name : {"collobert2006", "chapelle2008", "sindhwani2006", "debie2004", "dai2010"}
-
-    Returns
-    -------
-    Paper
-        Iterate over it, take a statement by its number (``paper("collobert2006")[23]``), or ``run`` them all.
-
-    Raises
-    ------
-    ValueError
-        If there is no such paper.
 
     Examples
     --------

@@ -220,6 +220,8 @@ def lesson(number: int) -> Lesson:
 def grade(paper: str, number: str | float, answer: Any) -> Grade:
     """Grade a right-hand side of a numbered statement.
 
+    The grade is true if the answer is right, and prints the reason, which is a known mistake where the answer is one.
+
     Parameters
     ----------
     paper : str
@@ -229,16 +231,6 @@ def grade(paper: str, number: str | float, answer: Any) -> Grade:
     answer : callable, number or array
         The right-hand side as a function of the paper's quantities ``q`` (their names are those of the derivation
         pages); or its value on the paper's problem of six points.
-
-    Returns
-    -------
-    Grade
-        True if it is right; it prints the reason, which is a known mistake where the answer is one.
-
-    Raises
-    ------
-    ValueError
-        If there is no such paper or statement, or nothing to be compared with.
 
     Examples
     --------

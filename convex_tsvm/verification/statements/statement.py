@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import contextlib
 import inspect
 import re
 import textwrap
@@ -203,7 +202,8 @@ class Statement:
     def run(self) -> Outcome:
         """Compute both sides on the paper's problems, and compare them."""
         problems = self.quantities()
-        with _quiet():
+        # Of a solver's warnings there is no need: a solution that is inaccurate shows in the comparison.
+        with warnings.catch_warnings(action="ignore", category=UserWarning):
             pairs = [(self.computed(q), self.claimed(q)) for q in problems]
         off = max(self.miss(*pair) for pair in pairs)
         printed = None if self.printed is None else self.off_with(self.printed, problems)
@@ -216,14 +216,14 @@ class Statement:
 
     def off_with(self, claim: Side, quantities: list[Any] | None = None) -> float:
         """By how much another right side misses what is computed at most; infinite for another shape."""
-        with _quiet():
+        with warnings.catch_warnings(action="ignore", category=UserWarning):
             return max(self.miss(self.computed(q), claim(q)) for q in quantities or self.quantities())
 
     def counterexample(self) -> Counterexample:
         """Where the printed form misses what is computed by most; a ValueError if that is right."""
         if self.printed is None:
             raise ValueError(f"{self.paper} {self.number} holds as it is printed")
-        with _quiet():
+        with warnings.catch_warnings(action="ignore", category=UserWarning):
             sides = [(self.computed(q), self.claimed(q), self.printed(q)) for q in self.quantities()]
         place = int(np.argmax([self.miss(computed, printed) for computed, _, printed in sides]))
         arrays = [np.atleast_1d(np.asarray(side, dtype=float)) for side in sides[place]]
@@ -316,14 +316,6 @@ def without(k: int, times: Any = 0) -> Callable[[Step], Step]:
 def unconditioned(k: int) -> Callable[[Step], Step]:
     """The step to the line without its k-th condition."""
     return changed("after", lambda line: replace(line, conditions=line.conditions[:k] + line.conditions[k + 1 :]))
-
-
-@contextlib.contextmanager
-def _quiet() -> Iterator[None]:
-    """Silence the solvers' warnings: a solution that is inaccurate shows in the comparison."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        yield
 
 
 class Paper:

@@ -7,5 +7,5 @@ PAPER = Paper(
     "chapelle2008",
     "Optimization Techniques for Semi-Supervised Support Vector Machines",
     problems,
-    "problem switching annealing relaxation continuous newton derivation",
+    "problem labels primal derivation",
 )

@@ -1,16 +1,22 @@
-"""§3.2: S³VMlight."""
+"""§3: methods that search for labels: S³VMlight, deterministic annealing, and the convex relaxation."""
 
 from __future__ import annotations
 
+import cvxpy as cp
 import numpy as np
+from scipy.special import xlogy
 
+from ....exact import brute_force
 from ....formulations import s3vm
 from ....instance import Instance
+from ....instance.probabilities import Probabilities
 from ....kernels import Linear
-from ....methods import switching
+from ....losses import annealed, squared_hinge
+from ....methods import annealing, switching
 from ....methods.exchanges import exchanges
 from ....methods.settings import growing
 from ....problem import Array, Problem
+from ..concerned import EXACT
 from . import PAPER
 from .quantities import Quantities, V
 
@@ -141,3 +147,130 @@ def exchanging() -> Problem:
     """Ten unlabelled points of which some change their labels on the way."""
     X = np.random.default_rng(47).normal(size=(14, 2))
     return Problem(X, [-1, 1, 1, -1] + [0] * 10, kernel=Linear(), C=1.0, C_unlabeled=1.0, balance=None)
+
+
+def probabilities(q: Quantities) -> Array:
+    """Some p_u."""
+    return np.random.default_rng(1).uniform(0.1, 0.9, q.u)
+
+
+def gaps(q: Quantities) -> Array:
+    """g_i = C* [V(1, o_i) - V(-1, o_i)] at a function."""
+    o = q.o(q.functions[1])[q.l :]
+    return q.C_star * (V(1, o) - V(-1, o))
+
+
+PAPER.states(
+    "Algorithm 2",
+    r"T \text{ at which the toolkit anneals}",
+    r"10\,C^*,\ T \leftarrow T / 1.5,\ \dots",
+    says="The temperature starts at 10 C* and falls by a constant factor, until probabilities are labels.\n\n"
+    "The entropy that ends the loop is a sum here and a mean in Sindhwani and Keerthi (2006), with the same 10⁻⁶; the"
+    " toolkit's is the mean.",
+    rests_on=("eq. 8",),
+    computed=lambda q: temperatures(q),
+    claimed=lambda q: 10 * q.C_star / 1.5 ** np.arange(len(temperatures(q))),
+    faults={"R = 2": lambda q: 10 * q.C_star / 2.0 ** np.arange(len(temperatures(q)))},
+)
+
+
+def temperatures(q: Quantities) -> Array:
+    """The temperatures that the toolkit's annealing goes through."""
+    found = annealing(s3vm(), q.counted)
+    stages = [iteration.stage for iteration in found.history if iteration.stage]
+    return np.array(list(dict.fromkeys(stages)))
+
+
+PAPER.states(
+    "Figure 4",
+    r"\text{the toolkit's loss at } T",
+    r"-T\log\left(e^{-V(1,o)/T} + e^{-V(-1,o)/T}\right)",
+    says="The loss with the best probability, for several temperatures; for one near 0 it is that of Figure 2.",
+    rests_on=("eq. 9",),
+    computed=lambda q: [annealed(squared_hinge(), T)(q.t) for T in (1e-8, 0.05, 0.5, 3.0)],
+    claimed=lambda q: [soft_minimum(q.t, T) for T in (1e-8, 0.05, 0.5, 3.0)],
+    faults={"plus T": lambda q: [soft_minimum(q.t, T) + T for T in (1e-8, 0.05, 0.5, 3.0)]},
+)
+
+
+def soft_minimum(t: Array, T: float) -> Array:
+    """min over p of p V(1, t) + (1 - p) V(-1, t) - T H(p), in closed form."""
+    return -T * np.logaddexp(-V(1, t) / T, -V(-1, t) / T)
+
+
+PAPER.states(
+    "§3.3, T = 0 and T = ∞",
+    r"p_u \text{ at very low and very high } T",
+    r"\text{labels of the } ru \text{ smallest } g_i;\ r",
+    says="At T = 0 the best p are labels, at T = ∞ all are r.",
+    rests_on=("eq. 8",),
+    tolerance=1e-4,
+    computed=lambda q: [Probabilities.best(gaps(q), T, q.positive).p for T in (1e-6, 1e7)],
+    claimed=lambda q: [(np.argsort(np.argsort(gaps(q))) < q.positive).astype(float), np.full(q.u, q.r)],
+    faults={"one half for all": lambda q: [np.full(q.u, 0.5), np.full(q.u, 0.5)]},
+)
+
+PAPER.states(
+    "§3.3, entropy",
+    r"u \text{ times the toolkit's mean entropy}",
+    r"-\sum_i p_i\log p_i + (1-p_i)\log(1-p_i)",
+    says="How uncertain labels are: a sum over points, in nats.",
+    computed=lambda q: q.u * Probabilities(np.log(1 / (1 / probabilities(q) - 1))).entropy(),
+    claimed=lambda q: -xlogy(p := probabilities(q), p).sum() - xlogy(1 - p, 1 - p).sum(),
+    faults={"without 1 - p": lambda q: -xlogy(p := probabilities(q), p).sum()},
+)
+
+
+def dual_of(q: Quantities, labels: Array, *, tied: bool = True) -> float:
+    """max Σ α - ½ Σ α_i α_j Γ_ij K_ij with the diagonal 1 / (2 C), and Σ α_i y_i = 0."""
+    K = q.K + np.diag(0.5 / q.cost)
+    root, alpha = np.linalg.cholesky(K), cp.Variable(q.n, nonneg=True)
+    goal = cp.sum(alpha) - 0.5 * cp.sum_squares(root.T @ cp.multiply(labels, alpha))
+    constraints = [labels @ alpha == 0] if tied else []
+    return float(cp.Problem(cp.Maximize(goal), constraints).solve(**EXACT))
+
+
+PAPER.states(
+    "eq. 11",
+    r"\min_{y_u} \mathcal J(y_u)",
+    r"\min_\Gamma\max_\alpha \text{ s.t. } \textstyle\sum\alpha_i y_i = 0,\ \alpha_i \ge 0,\ \Gamma = yy^\top",
+    says="Over all label matrices the least dual value is the optimum, which the toolkit finds by enumeration.",
+    rests_on=("eq. 10",),
+    tolerance=1e-5,
+    computed=lambda q: brute_force(q.model, q.problem)[0],
+    claimed=lambda q: min(dual_of(q, labels) for labels in q.labelings),
+    faults={"without Σ α y = 0, which is no bias": lambda q: min(dual_of(q, y, tied=False) for y in q.labelings)},
+)
+
+
+def free_bias(q: Quantities) -> float:
+    """max over α of eq. 10 under Γ α = 0 on the working set and Σ α_i y_i = 0 on the labelled points.
+
+    Γ has the known block, and an identity for the working set, whose rows of Γ α = 0 are α_i = 0.
+    """
+    known = np.ix_(range(q.l), range(q.l))
+    gamma = np.eye(q.n)
+    gamma[known] = np.outer(q.y, q.y)
+    root, alpha = np.linalg.cholesky((q.K + np.diag(0.5 / q.cost)) * gamma), cp.Variable(q.n, nonneg=True)
+    goal = cp.Maximize(cp.sum(alpha) - 0.5 * cp.sum_squares(root.T @ alpha))
+    return float(cp.Problem(goal, [gamma @ alpha == 0]).solve(**EXACT))
+
+
+def labelled_alone(q: Quantities) -> float:
+    """The SVM of the labelled points."""
+    return q.program(q.whole(np.ones(q.u)), np.where(np.arange(q.n) < q.l, q.cost, 0.0))
+
+
+PAPER.states(
+    "§3.4, the bias in the relaxation",
+    r"\text{the relaxation where } \Gamma\alpha = 0 \text{ takes the place of } \alpha^\top y = 0",
+    r"\text{the SVM of the labelled points}",
+    says="With an identity for the working set's block, every row of Γ α = 0 there is α_i = 0.\n\n"
+    "The text does not say what becomes of Σ α_i y_i = 0 when Γ = yyᵀ is relaxed. Read as what a free bias asks of "
+    "every Γ, it makes the relaxation no bound worth having; the toolkit fixes the bias by the linear balance.",
+    rests_on=("eq. 11",),
+    tolerance=1e-5,
+    computed=lambda q: free_bias(q),
+    claimed=lambda q: labelled_alone(q),
+    faults={"half of it": lambda q: labelled_alone(q) / 2},
+)
