@@ -178,6 +178,24 @@ def test_many_points_are_searched_by_weights_of_their_own_accord(tmp_path):
         ct.LowerBoundBuilder(ct.s3vm(), problem, relaxation="weights").bound(y)
 
 
+def test_features_that_are_zero_and_points_that_are_too_many_for_matrices():
+    X, y = clusters(60, 2)
+    flat = np.column_stack([X[:, :1], np.zeros(60), 1e-8 * X[:, 1]])
+    solutions = [
+        ct.exact_search(ct.s3vm(), ct.Problem(points, y, C_unlabeled=0.1), branch_on="weights", gap=1e-4)
+        for points in (flat, X[:, :1])
+    ]
+    assert solutions[0].objective == pytest.approx(solutions[1].objective, rel=1e-3)
+    many = ct.Problem(*clusters(20_000, 2), C_unlabeled=1e-3)
+    solution = ct.exact_search(ct.s3vm(), many, gap=1e-2)
+    assert solution.status == "optimal"
+    for call in (solution.proven, lambda: ct.exact_search(ct.s3vm(), many, branch_on="points")):
+        with pytest.raises(ValueError, match="branch_on='points': 20000 points: bounds about labels take matrices"):
+            call()
+    with pytest.raises(ValueError, match=r"boxes of weights are for the linear kernel.*"):
+        ct.exact_search(ct.s3vm(), many.replace(kernel="rbf"), branch_on="weights")
+
+
 @pytest.mark.parametrize("balance", [0.0, 0.2])
 def test_half_of_the_boxes_are_enough_without_labels(balance, tmp_path):
     X, _ = clusters(40, 2, 3)

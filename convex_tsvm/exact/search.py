@@ -140,6 +140,9 @@ class BranchAndBound:
             self.builder = LowerBoundBuilder(
                 formulation, problem, relaxation=bounds, solver=solver, gap=self.rules.gap, searched=True
             )
+            if branch_on == "points" and self.builder.about == "weights":
+                why = " and ".join(str(self.builder.why_not(name)) for name in ("svm", "curvature"))
+                raise ValueError(f"branch_on='points': {why}")
             self.model = self.builder.model
         self.choose = rule(branching, self.builder.about)
         default = "best" if self.builder.about == "outputs" else "hybrid"

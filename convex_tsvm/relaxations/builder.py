@@ -28,6 +28,9 @@ from .svm.partial_svm import PartialSVM
 from .weights.best import BestWeights
 from .weights.model import WeightModel
 
+#: Points up to which there are bounds about labels and outputs: a matrix of so many takes 0.8 GB.
+MOST_POINTS = 10_000
+
 if TYPE_CHECKING:
     from ..modeling.printing import ReadableProblem
 
@@ -144,16 +147,17 @@ class LowerBoundBuilder:
             # The same for a search, which goes by labels where it can.
             last = ("svm", "curvature") if self._searched else ("curvature", "svm")
             name = self._first(("signs", "sdp", *last, "weights")) if asked == "auto" else asked
-            why = self._why_not(name)
+            why = self.why_not(name)
         except TimeIsUp:
             name, why = "svm", None  # to see whether there is a stronger one takes the inverse of a matrix
         if why is not None:
-            others = " and ".join(repr(other) for other in RELAXATIONS if self._why_not(other) is None)
+            others = " and ".join(repr(other) for other in RELAXATIONS if self.why_not(other) is None)
             if others:
                 raise ValueError(f"{argument}={relaxation!r}: {why}.  There are {others}")
+            given = "" if asked == "auto" else f"{argument}={relaxation!r}: {why}; "
             raise ValueError(
-                f"there is no relaxation: not by labels, since {self._why_not('svm')}; nor by envelopes, since "
-                f"{self._why_not('envelope')}"
+                f"{given}there is no relaxation: not by labels, since {self.why_not('svm')}; nor by envelopes, since "
+                f"{self.why_not('envelope')}"
             )
         self._chain(name, RELAXATIONS[name].load())
 
@@ -179,9 +183,9 @@ class LowerBoundBuilder:
 
     def _first(self, names: Iterable[str]) -> str:
         """The first one that exists for the problem; else "svm", whose absence is then explained."""
-        return next((name for name in names if self._why_not(name) is None), "svm")
+        return next((name for name in names if self.why_not(name) is None), "svm")
 
-    def _why_not(self, name: str) -> str | None:
+    def why_not(self, name: str) -> str | None:
         """Why there is no relaxation of that name, or None if there is."""
         if name == "signs" and self.solver not in ("auto", "native"):
             return f"solver={self.solver!r} does not solve it: it has a low-rank method of its own"
@@ -207,7 +211,10 @@ class LowerBoundBuilder:
     def _model(self, about: str) -> BoundModel | str:
         """What bounds about labels or outputs are computed with, or why there are none."""
         if about not in self._models:
+            n = self.instance.problem.n
             try:
+                if about != "weights" and n > MOST_POINTS:
+                    raise ValueError(f"{n} points: bounds about {about} take matrices, for {MOST_POINTS} at most")
                 if about == "labels":
                     self._models[about] = LabelModel(self.instance.formulation, self.instance.problem, links=True)
                 elif about == "weights":

@@ -68,7 +68,8 @@ class BestWeights:
         cost = np.where(unlabelled, stands, 1.0) * model.cost if stands > 1 else model.cost
 
         # In units in which outputs and the objective are about 1.
-        unit, scale = 1 / np.maximum(model.largest, 1e-300), max(model.value(start, points, cost)[0], 1e-300)
+        unit = 1 / np.where(model.largest > 0, model.largest, 1.0)
+        scale = max(model.value(start, points, cost)[0], 1e-300)
 
         def function(at: Array) -> tuple[float, Array]:
             value, slopes = model.value(at * unit, points, cost)
