@@ -154,7 +154,7 @@ class LowerBoundBuilder:
             others = " and ".join(repr(other) for other in RELAXATIONS if self.why_not(other) is None)
             if others:
                 raise ValueError(f"{argument}={relaxation!r}: {why}.  There are {others}")
-            given = "" if asked == "auto" else f"{argument}={relaxation!r}: {why}; "
+            given = f"{argument}={relaxation!r}: {why}; " if asked == "weights" else ""
             raise ValueError(
                 f"{given}there is no relaxation: not by labels, since {self.why_not('svm')}; nor by envelopes, since "
                 f"{self.why_not('envelope')}"
