@@ -1196,6 +1196,94 @@ OWN = [
     ),
 ]
 
+#: Searches over boxes of weights, and what is proven of single labels.
+WEIGHTS = [
+    Fault(
+        "a line below a loss is above one of its corners",
+        "relaxations/weights/_loops.py",
+        "        r = min(r, y[e] - s * x[e])",
+        "        r = y[0] - s * x[0]",
+        ("tests/test_weight_search.py::test_planes_are_below_and_what_they_narrow_loses_nothing",),
+    ),
+    Fault(
+        "the tangent of decided points misses its constant",
+        "relaxations/weights/_loops.py",
+        "found[0] -= 0.5 * bent * at[j]",
+        "found[0] += 0.0",
+        ("tests/test_weight_search.py::test_planes_are_below_and_what_they_narrow_loses_nothing",),
+    ),
+    Fault(
+        "a box of weights is narrowed too far",
+        "relaxations/weights/_loops.py",
+        "t = 2.0 * level / (root + rise)",
+        "t = level / (root + rise)",
+        ("tests/test_weight_search.py::test_planes_are_below_and_what_they_narrow_loses_nothing",),
+    ),
+    Fault(
+        "weights of planes do not add up to one",
+        "relaxations/weights/_loops.py",
+        "    weights[:] = weights / weights.sum()",
+        "    weights[:] = 1.1 * weights / weights.sum()",
+        ("tests/test_weight_search.py::test_planes_are_below_and_what_they_narrow_loses_nothing",),
+    ),
+    Fault(
+        "an envelope has corners where the slope falls",
+        "relaxations/weights/_loops.py",
+        "        if 2.0 * a[h, piece] * end + b[h, piece] <= 2.0",
+        "        if 2.0 * a[h, piece] * end + b[h, piece] > 2.0",
+        ("tests/test_weight_search.py::test_what_is_relaxed_is_the_sum_of_convex_envelopes",),
+    ),
+    Fault(
+        "the checker takes any box of weights that is claimed",
+        "checker/weights.py",
+        "demand((bound - each + beyond >= cutoff)[out].all(),",
+        "demand(True,",
+        ("tests/test_weight_search.py::test_forged_certificates_are_refused",),
+    ),
+    Fault(
+        "the checker takes any root's box of weights",
+        "checker/weights.py",
+        "demand((low <= least_low).all() and (high >= reach).all(),",
+        "demand(True,",
+        ("tests/test_weight_search.py::test_forged_certificates_are_refused",),
+    ),
+    Fault(
+        "the checker takes planes with any weights",
+        "checker/weights.py",
+        "demand((weights >= 0).all() and abs(math.fsum(weights.tolist()) - 1) <= (k + 2) * EPS,",
+        "demand(True,",
+        ("tests/test_weight_search.py::test_forged_certificates_are_refused",),
+    ),
+    Fault(
+        "the checker takes any centre for the mean of a balance",
+        "checker/weights.py",
+        "demand((off <= 64 * EPS",
+        "demand(True or (off <= 64 * EPS",
+        ("tests/test_weight_search.py::test_centres_that_are_no_means_are_refused",),
+    ),
+    Fault(
+        "labels are proven in boxes that do not have them",
+        "checker/walk.py",
+        "return bool((self.given.labels(box) == proven)[proven != 0].all())",
+        "return True",
+        ("tests/test_proven_labels.py::test_forged_certificates_of_labels_are_refused",),
+    ),
+    Fault(
+        "a witness may have any objective",
+        "checker/walk.py",
+        "demand(value <= self.bound + 2e-6 * abs(self.bound),",
+        "demand(True,",
+        ("tests/test_proven_labels.py::test_forged_certificates_of_labels_are_refused",),
+    ),
+    Fault(
+        "a node is left with a label that has no witness",
+        "exact/proven.py",
+        "return not box.is_empty and bool((box.labels[where] == self.reference[where]).all())",
+        "return not box.is_empty and bool((box.labels[where] != -self.reference[where]).all())",
+        ("tests/test_proven_labels.py::test_labels_are_proven_where_all_labellings_within_the_slack_agree",),
+    ),
+]
+
 FAULTS = [
     *LOSSES,
     *CCCP,
@@ -1210,4 +1298,5 @@ FAULTS = [
     *CHECKERS,
     *OWN,
     *DERIVATIONS,
+    *WEIGHTS,
 ]

@@ -323,6 +323,7 @@ FORGERIES = {
     "objective lowered": lower_objective,
     "box narrowed": narrower_box,
     "weights doubled": weights_of_a_combination(2.0),
+    "weights a little more than one": weights_of_a_combination(1.000001),
     "weights halved": weights_of_a_combination(0.5),
     "weights negative": weights_of_a_combination(-1.0),
     "loss that falls": loss_that_falls,
