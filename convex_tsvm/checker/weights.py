@@ -89,8 +89,16 @@ class Weights:
         self.kind = np.where(self.y > 0, 0, np.where(self.y < 0, 1, 2)).astype(np.int8)
         pays = (self.cost > 0) & ((self.y != 0) | (len(unlabeled) > 0))
         self.points = np.flatnonzero(pays).astype(np.int32)
-        costs = np.bincount(self.kind[pays], self.cost[pays], 3)
-        self.sizes = costs @ np.abs(self.tables[:, :, 2:]).max(axis=1) * MORE
+        a, b, c = np.abs(self.tables[:, :, 2:]).max(axis=1).T * MORE
+        cost, kind, n = self.cost[pays], self.kind[pays], self.n + 1
+        each = np.bincount(kind, cost, 3)
+        # All points pay terms of at most constant + Σ_j linear_j |θ_j| + squares_j θ_j², as (Σ_j t_j)² <= n Σ_j t_j².
+        self.constant = float(each @ (n * a * self.value**2 + b * abs(self.value) + c))
+        self.linear, self.squares = np.full(self.n, each @ b), np.full(self.n, n * each @ a)
+        for j, centre in enumerate(self.centre):
+            size = (np.abs(self.X[pays, j]) + abs(centre)) * MORE
+            self.linear[j] = np.bincount(kind, cost * size, 3) @ b
+            self.squares[j] = n * np.bincount(kind, cost * size**2, 3) @ a
 
     def far(self, low: Any, high: Any) -> tuple[float, float]:
         """A size that no output in a box exceeds, and how far a computed one may be from the exact one."""
@@ -101,10 +109,11 @@ class Weights:
     def room(self, low: Any, high: Any, more: int = 0) -> float:
         """What rounding may take from a bound in a box, a sum of as many terms as there are points, and some more.
 
-        Each is at most four times what its point pays at the farthest output with the largest coefficients.
+        Each is at most six times what its point may pay with the largest coefficients.
         """
-        size, far = np.maximum(np.abs(low), np.abs(high)), self.far(low, high)[0]
-        total = 4 * float(self.sizes @ [far**2, far, 1.0]) + float((self.bend * size + self.kink) @ size)
+        size = np.maximum(np.abs(low), np.abs(high))
+        total = 6 * (self.constant + float(self.linear @ size + self.squares @ size**2))
+        total += float((self.bend * size + self.kink) @ size)
         return (len(self.points) + 4 * self.n + more + 16) * EPS * total * MORE
 
     def root(self, arrays: Any, bound: float) -> Region:
@@ -169,14 +178,17 @@ class Weights:
         """The objective of the weights and the bias in the file, or more."""
         at = np.array(arrays["coefficients"], dtype=float)
         demand(at.shape == (self.n,) and np.isfinite(at).all(), "the solution is no finite numbers")
-        far, err = self.far(at, at)
-        total = self.room(at, at) + float(self.sizes @ [2 * far, 1.0, 0.0]) * err * MORE
+        total = self.room(at, at)
         for points in self.parts(self.points):
-            f, values = self.rows(points) @ at + self.value, np.full(len(points), -np.inf)
+            Z, values = self.rows(points), np.full(len(points), -np.inf)
+            f, far = Z @ at + self.value, (np.abs(Z) @ np.abs(at) + abs(self.value)) * MORE + TINY
+            far += float(np.append(np.abs(self.centre), np.zeros(self.free)) @ np.abs(at))
+            err = ((self.n + 16) * EPS * far + float(self.off @ np.abs(at[: len(self.off)]))) * MORE
             for k in range(self.tables.shape[1]):
                 first, last, a, b, c = self.tables[self.kind[points], k].T
                 here = (first - err <= f) & (f <= last + err)
-                values = np.maximum(values, np.where(here, (a * f + b) * f + c, -np.inf))
+                value = (a * f + b) * f + c + (2 * np.abs(a) * far + np.abs(b)) * err * MORE
+                values = np.maximum(values, np.where(here, value, -np.inf))
             total += float(self.cost[points] @ values)
         return total + float(((0.5 * self.bend * at) * at + self.kink * np.abs(at)).sum())
 

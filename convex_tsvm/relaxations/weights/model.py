@@ -108,13 +108,27 @@ class WeightModel(BoundModel):
         self.n = X.shape[1] + self.free
         #: Largest size of each feature, with that of the centre, which rounding errors of outputs are relative to.
         self.largest = np.append(np.abs(X).max(axis=0) + np.abs(self.centre), 1.0)[: self.n]
-        #: For each loss, the sum of its points' costs times its largest coefficients of t², t and 1.
-        cost = np.bincount(self.kind[self.points], self.cost[self.points], len(losses))
-        self.sizes = cost @ np.array([np.abs(loss.pieces).max(axis=0) for loss in self.losses])
+        self.sizes = self._sizes()
         self.first: tuple[Array, Array, float] | None = None
         #: Whether other signs of all weights and the bias make no difference, so that half of all boxes is enough.
         even = all(self.losses[k] == self.losses[k].reflect() for k in np.unique(self.kind[self.points]))
         self.mirrored = even and self.offset == 0 and not problem.y.any()
+
+    def _sizes(self) -> tuple[float, Array, Array]:
+        """Numbers c, g and h such that what all points pay has terms of at most c + Σ g_j |θ_j| + h_j θ_j² in all.
+
+        The largest coefficients of a loss are those of each of its points; and (Σ_j t_j)² is at most n Σ_j t_j².
+        """
+        cost, kind, n = self.cost[self.points], self.kind[self.points], self.n + 1
+        a, b, c = np.array([np.abs(loss.pieces).max(axis=0) for loss in self.losses]).T
+        each = np.bincount(kind, cost, len(a))
+        constant = float(each @ (n * a * self.offset**2 + b * abs(self.offset) + c))
+        linear, squares = np.full(self.n, float(each @ b)), np.full(self.n, float(n * each @ a))
+        for j, centre in enumerate(self.centre):
+            size = np.abs(self.X[self.points, j]) + abs(centre)
+            linear[j] = np.bincount(kind, cost * size, len(a)) @ b
+            squares[j] = n * np.bincount(kind, cost * size**2, len(a)) @ a
+        return constant, linear, squares
 
     @property
     def begin(self) -> Undecided:
@@ -169,11 +183,10 @@ class WeightModel(BoundModel):
     def doubt(self, box: Box, planes: int = 1) -> float:
         """What rounding may do to some planes in a box, and to those of a check by other arithmetic.
 
-        They are sums of n terms, each at most four times what its point pays at the farthest output, whose coefficients
-        are the largest.
+        They are sums of n terms, each at most six times what its point may pay with the largest coefficients.
         """
-        size, far = np.maximum(np.abs(box.low), np.abs(box.high)), self.far(box)
-        total = 4 * float(self.sizes @ [far**2, far, 1.0]) + float((self.bend * size + self.kink) @ size)
+        size, (constant, linear, squares) = np.maximum(np.abs(box.low), np.abs(box.high)), self.sizes
+        total = 6 * (constant + float(linear @ size + squares @ size**2)) + float((self.bend * size + self.kink) @ size)
         return 2 * EPS * (self.instance.problem.n + 4 * self.n + 3 * planes + 16) * total
 
     def slack(self, box: Box) -> float:
