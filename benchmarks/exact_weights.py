@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
-from common import HERE, Results, hidden, read
+from common import DATA, HERE, Results, hidden, read
 from store import Keyed, resume
 
 import convex_tsvm as ct
@@ -60,7 +60,7 @@ def drawn(overlap, n, d):
 def axes(name, d):
     """The first principal axes of a set, the first of them with unit variance, and signs: even digits, and as given."""
     if name == "secstr":
-        file = np.load(HERE / ".." / ".." / "shared" / "data" / "ssl_secstr.npz")
+        file = np.load(DATA / "ssl_secstr.npz")
         X, truth = (file["T"][:, :, None] == np.arange(file["T"].max() + 1)).reshape(len(file["T"]), -1), file["y"]
     else:
         file = read(name)

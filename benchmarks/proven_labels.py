@@ -16,17 +16,18 @@ from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
-from common import DATA, HERE, Results, hidden
+from common import HERE, Results, hidden, read
 from exact_instances import FORMULATION, published
 from store import Keyed, resume
 
 import convex_tsvm as ct
 
-#: Names of the published sets, the share of labels that are known, and seeds.
-INSTANCES = [(name, 0.2, seed) for name, seed in (
+#: Published sets with seeds, and the share of labels that are known.
+INSTANCES = (
     ("art100", 0), ("art150", 0), ("heart", 0), ("2moons", 0), ("ionosphere", 0), ("powercons", 0), ("gunpoint", 0),
     ("art100", 1), ("2moons", 1),
-)]  # fmt: skip
+)  # fmt: skip
+SHARE = 0.2
 SLACKS, GAP = (0.0, 0.01, 0.05), 1e-3
 SETS = ("coil20", "exact_2moons", "exact_arrhythmia", "exact_art100", "exact_art150", "exact_connectionist",
         "exact_gunpoint", "exact_heart", "exact_ionosphere", "exact_powercons", "exact_wdbc", "g50c", "isolet",
@@ -60,7 +61,7 @@ class Cell(Keyed):
 
 def prove(cell):
     """Figures of an instance and a slack."""
-    problem = published(cell.data, 0.2, cell.seed).problem
+    problem = published(cell.data, SHARE, cell.seed).problem
     solution = ct.exact_search(FORMULATION, problem, gap=GAP, time_limit=900)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "proven.npz"
@@ -78,17 +79,14 @@ def prove(cell):
 
 def points(name, seed):
     """Sixty points of a set, standardized, and their signs: the two most frequent classes where there are more."""
-    file = np.load(DATA / f"{name}.npz")
-    if "X" in file:
-        X = file["X"].astype(float)
-    else:
-        X = sp.csr_matrix((file["data"], file["indices"], file["indptr"]), tuple(file["shape"])).toarray().astype(float)
-    classes, counts = np.unique(file["y"], return_counts=True)
+    file = read(name)
+    X, y = (file.X.toarray() if sp.issparse(file.X) else file.X), file.y
+    classes, counts = np.unique(y, return_counts=True)
     two = classes[np.argsort(-counts, kind="stable")[:2]]
     rng = np.random.default_rng(seed)
-    rows = np.concatenate([rng.permutation(np.flatnonzero(file["y"] == one))[:30] for one in two])
+    rows = np.concatenate([rng.permutation(np.flatnonzero(y == one))[:30] for one in two])
     order = rng.permutation(len(rows))
-    X, truth = X[rows][order], np.where(file["y"][rows] == two[0], 1.0, -1.0)[order]
+    X, truth = X[rows][order], np.where(y[rows] == two[0], 1.0, -1.0)[order]
     X = (X - X.mean(axis=0)) / np.maximum(X.std(axis=0), 1e-9)
     return X / np.sqrt(X.shape[1]), truth
 
@@ -124,7 +122,7 @@ def run(cell):
 
 def cells():
     """All cells."""
-    proofs = [Cell("prove", name, seed, str(slack)) for name, _, seed in INSTANCES for slack in SLACKS]
+    proofs = [Cell("prove", name, seed, str(slack)) for name, seed in INSTANCES for slack in SLACKS]
     return proofs + [Cell("ask", name, seed, rule) for seed in SEEDS for name in SETS for rule in RULES]
 
 

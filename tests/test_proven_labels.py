@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from test_interval_certificates import read, write
+from test_interval_certificates import no_proofs, read, write
 
 import convex_tsvm as ct
 from convex_tsvm.relaxations import LabelModel
@@ -157,12 +157,6 @@ def worse_witness(header, arrays):
     arrays["witness_gamma"] = 0 * arrays["witness_gamma"]
 
 
-def without_proofs(header, arrays):
-    for name in ("record", "kind", "number", "cutoff", "share", "lift", "vector_end"):
-        arrays[f"proof_{name}"] = arrays[f"proof_{name}"][:0]
-    arrays["proof_vector"] = arrays["proof_vector"][:0]
-
-
 @pytest.mark.parametrize(
     "forge",
     [
@@ -173,7 +167,7 @@ def without_proofs(header, arrays):
         no_threshold,
         other_witness,
         worse_witness,
-        without_proofs,
+        no_proofs,
     ],
 )
 def test_forged_certificates_of_labels_are_refused(forge, tmp_path):

@@ -2,11 +2,10 @@
 
 import dataclasses
 import itertools
-import json
 
 import numpy as np
 import pytest
-from test_interval_certificates import read, redigested, set_header, write
+from test_interval_certificates import change, lower_objective, read, set_header, write
 from test_interval_search import FORMULATIONS, case, random_loss
 
 import convex_tsvm as ct
@@ -87,7 +86,7 @@ OPTIONS = [
 def test_planes_are_below_and_what_they_narrow_loses_nothing(options, seed):
     """Anywhere in a box, and not only near the optimum; also of parts of it, for which less is computed."""
     if isinstance(weighted := options.get("regularizer"), ct.formulations.SquaredNorm):
-        d = int(np.random.default_rng(seed).integers(4, 12) * 0 + model_of(seed)[1].X.shape[1])
+        d = model_of(seed)[1].X.shape[1]
         options = {"regularizer": ct.formulations.SquaredNorm(weighted.feature_weights[:d])}
     rng, model = model_of(seed, **options)
     whole, centre = 10.0 ** rng.uniform(-2, 1), rng.normal(size=model.n)
@@ -279,20 +278,8 @@ def proof(arrays, k=0):
     return arrays["proof_vector"][start : int(arrays["proof_vector_end"][k])]
 
 
-def change(name, function):
-    def forge(header, arrays):
-        arrays[name] = function(arrays[name].copy())
-        redigested(header, arrays)
-
-    return forge
-
-
 def raise_bound(header, arrays):
     header["lower_bound"] *= 1.01
-
-
-def lower_objective(header, arrays):
-    header["objective"] *= 0.999
 
 
 def narrower_box(header, arrays):
@@ -413,4 +400,3 @@ def test_centres_that_are_no_means_are_refused(tmp_path):
     arrays["centre"] = arrays["centre"] + 1e-3
     refused = ct.prove_certificate(write(tmp_path / "forged.npz", header, arrays))
     assert refused.problem == "the centre is not the mean of the balance"
-    assert json.dumps(header)

@@ -201,6 +201,22 @@ def counted(low: Any, high: Any, points: Any, labels: Any, fewest: int, most: in
     return low, high
 
 
+def halved(box: Any, i: int, place: float, sign: int, name: str) -> Any:
+    """Ends of the half of a box with one of its variables, which are called by a name, below or above a place."""
+    demand(math.isfinite(place), f"{name} {i} is split at {place}")
+    low, high = box[0].copy(), box[1].copy()
+    if sign < 0:
+        high[i] = min(high[i], place)
+    else:
+        low[i] = max(low[i], place)
+    return low, high
+
+
+def reflected(loss: Any) -> Any:
+    """The table (from, to, a, b, c) of a loss of minus the output."""
+    return (loss[::-1] * [-1, -1, 1, -1, 1])[:, [1, 0, 2, 3, 4]]
+
+
 def kept(made: dict[Any, Any], key: Any, make: Any, most: int) -> Any:
     """What was made before under a key, or is made now; the first of more than ``most`` is forgotten."""
     if key not in made:

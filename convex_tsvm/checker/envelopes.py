@@ -11,7 +11,22 @@ from typing import Any
 
 import numpy as np
 
-from .balls import EPS, MORE, TINY, Ball, circles, column, counted, demand, floor, kept, placed, proves
+from .balls import (
+    EPS,
+    MORE,
+    TINY,
+    Ball,
+    circles,
+    column,
+    counted,
+    demand,
+    floor,
+    halved,
+    kept,
+    placed,
+    proves,
+    reflected,
+)
 from .kernels import centred, kernel_matrix
 
 FAR = 1e30  # beyond which a quadratic only rises, or only falls
@@ -57,8 +72,7 @@ class Outputs:
         for loss in (labeled, unlabeled):
             demand(loss.ndim == 2 and loss.shape[1] == 5, "a loss is no table of pieces")
             demand((loss[1:, 0] == loss[:-1, 1]).all() and (loss[:, 0] <= loss[:, 1]).all(), "a loss has a gap")
-        mirrored = labeled[::-1] * [-1, -1, 1, -1, 1]
-        self.losses = [labeled, mirrored[:, [1, 0, 2, 3, 4]], unlabeled]
+        self.losses = [labeled, reflected(labeled), unlabeled]
         self.kind = np.where(self.y > 0, 0, np.where(self.y < 0, 1, 2))
         points = self.points = np.flatnonzero((self.cost > 0) & ((self.y != 0) | (len(unlabeled) > 0)))
         R = np.vstack([np.eye(n)[points], self.rows])
@@ -235,13 +249,7 @@ class Outputs:
 
     def half(self, box: Any, i: int, place: float, sign: int) -> Any:
         """The half of a box with output i below or above a place."""
-        demand(math.isfinite(place), f"output {i} is split at {place}")
-        low, high = box[0].copy(), box[1].copy()
-        if sign < 0:
-            high[i] = min(high[i], place)
-        else:
-            low[i] = max(low[i], place)
-        return self.count(low, high)
+        return self.count(*halved(box, i, place, sign, "output"))
 
     def told(self, i: int, place: float, sign: int) -> str:
         """What a half is, in words."""

@@ -214,8 +214,9 @@ class Certificate:
             closed = self.variables[k] >= 0 or node.is_empty or node.bound >= self.bound or self.agrees(node.box)
             demand(closed, f"node {k} is closed, but what is proven there is {node.bound!r}")
         for parent, sign in self.opened:
-            proven, box = self.given.nothing, self.given.root(self.arrays, self.bound)
-            if parent >= 0:
+            if parent < 0:
+                proven, box = self.given.nothing, self.given.root(self.arrays, self.bound)
+            else:
                 proven, box = self.after[parent].bound, self.half(parent, sign, self.after[parent].box)
             closed = proven >= self.bound or self.agrees(box)
             demand(closed, f"an open node below node {parent} has a bound of {proven!r} only")
@@ -238,9 +239,8 @@ class Certificate:
         a, n = self.arrays, self.given.n
         proven, best, rows = a["proven"], a["labels"], a["witness_labels"]
         right = proven.shape == best.shape == (n,) and rows.ndim == 2 and rows.shape[1] == n
-        demand(
-            right and (proven[proven != 0] == best[proven != 0]).all(), "a label is proven that the solution has not"
-        )
+        right = right and (proven[proven != 0] == best[proven != 0]).all()
+        demand(right, "a label is proven that the solution has not")
         demand(math.isfinite(self.bound), "the threshold is no number")
         for k in range(len(rows)):
             one = {name: a[f"witness_{name}"][k] for name in ("labels", "gamma", "targets")}

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ._loops import below, touch
-from .balls import EPS, MORE, TINY, demand, proves
+from .balls import EPS, MORE, TINY, demand, halved, proves, reflected
 from .kernels import points_of
 
 
@@ -78,13 +78,12 @@ class Weights:
             whole = not len(loss) or (loss[0, 0] == -np.inf and loss[-1, 1] == np.inf)
             demand(whole, "a loss is not finite everywhere")
             demand(all(a > 0 or (a == 0 and side * b >= 0) for a, b, side in ends), "a loss is unbounded below")
-        mirrored = labeled[::-1] * [-1, -1, 1, -1, 1]
-        found = [labeled, mirrored[:, [1, 0, 2, 3, 4]], unlabeled if len(unlabeled) else np.zeros((0, 5))]
+        found = [labeled, reflected(labeled), unlabeled]
         self.tables = np.full((3, max(map(len, found)), 5), 0.0)
         self.tables[:, :, :2] = np.inf, -np.inf  # pieces that are none
         for own, table in zip(self.tables, found, strict=True):
             own[: len(table)] = table
-        even = np.array_equal((unlabeled[::-1] * [-1, -1, 1, -1, 1])[:, [1, 0, 2, 3, 4]], unlabeled)
+        even = np.array_equal(reflected(unlabeled), unlabeled)
         self.mirrored = even and self.value == 0 and not self.y.any()
         self.kind = np.where(self.y > 0, 0, np.where(self.y < 0, 1, 2)).astype(np.int8)
         pays = (self.cost > 0) & ((self.y != 0) | (len(unlabeled) > 0))
@@ -138,19 +137,11 @@ class Weights:
         # Without labels other signs of all weights and the bias make no difference: one of them need not be negative.
         least_low = np.where(self.mirrored & (np.arange(self.n) == 0), 0.0, -reach)
         demand((low <= least_low).all() and (high >= reach).all(), "the root leaves out weights")
-        found = Region((low, high))
-        found.points, found.decided = self.points, np.zeros(1 + self.n + self.n**2)
-        return found
+        return self.region((low, high))
 
     def half(self, box: Any, i: int, place: float, sign: int) -> Region:
         """The half of a box with coordinate i below or above a place."""
-        demand(math.isfinite(place), f"coordinate {i} is split at {place}")
-        low, high = box[0].copy(), box[1].copy()
-        if sign < 0:
-            high[i] = min(high[i], place)
-        else:
-            low[i] = max(low[i], place)
-        return self.region(box).part(low, high)
+        return self.region(box).part(*halved(box, i, place, sign, "coordinate"))
 
     def region(self, box: Any) -> Region:
         """A box with what is known of points there: all that pay are undecided in one that says nothing."""

@@ -198,8 +198,8 @@ class OutputModel(BoundModel):
             "value": bias.offset,
             "lift": float(self.lift),
         }, {
-            "loss_labeled": _spans(formulation.labeled),
-            "loss_unlabeled": _spans(formulation.unlabeled),
+            "loss_labeled": spans(formulation.labeled),
+            "loss_unlabeled": spans(formulation.unlabeled),
             "rows": np.array([row for row, _, _ in rows]).reshape(len(rows), self.instance.problem.n),
             "row_low": np.array([low for _, low, _ in rows], dtype=float),
             "row_high": np.array([high for _, _, high in rows], dtype=float),
@@ -208,14 +208,12 @@ class OutputModel(BoundModel):
 
     def why_no_file(self) -> str | None:
         formulation = self.instance.formulation
-        if formulation.groups:
-            return f"groups={list(formulation.groups)!r}: files of searches know labelled and unlabelled points"
         if isinstance(formulation.unlabeled, Exponential):
             return (
                 f"files of searches are about piecewise linear-quadratic losses, which unlabeled="
                 f"{formulation.unlabeled!r} is not: its search is over a function that is a little below"
             )
-        return None
+        return super().why_no_file()
 
     def box(self, cutoff: float) -> tuple[Array, Array]:
         """Finite intervals of the outputs of every solution with an objective below ``cutoff``.
@@ -326,7 +324,7 @@ class OutputModel(BoundModel):
         return g[: self.n_points] + self.offset[: self.n_points]
 
 
-def _spans(loss: Any) -> Array:
+def spans(loss: Any) -> Array:
     """A row (from, to, a, b, c) for every piece a t² + b t + c of a loss; none if nothing is paid."""
     if not isinstance(loss, PLQ):
         return np.zeros((0, 5))

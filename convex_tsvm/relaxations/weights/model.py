@@ -16,7 +16,7 @@ from ...solution import Expansion
 from ...validation import is_sparse
 from ..bound_model import BoundModel
 from ..box import Box
-from ..envelopes.model import _spans
+from ..envelopes.model import spans
 from ..rounding import EPS, outward
 from ._loops import combine, least, narrow, plane
 
@@ -195,15 +195,26 @@ class WeightModel(BoundModel):
 
     def touch(self, box: Box, at: Array, undecided: Undecided) -> Touched:
         """The plane that touches at a point of a box."""
-        left, decided = np.empty(len(undecided.points), dtype=np.int32), undecided.decided.copy()
-        found, spread = np.empty(1 + self.n), np.empty(self.n)
-        used, paid = plane(
-            self.X, self.centre, self.offset, self.free, self.kind, self.cost, undecided.points, box.low, box.high, at,
-            self.slack(box), self.pieces, decided, left, found, spread,
-        )  # fmt: skip
-        below = Undecided(left[:used].copy() if used < len(left) else undecided.points, decided)
-        costs = float((0.5 * self.bend * at + self.kink * np.sign(at)) @ at)
+        decided = undecided.decided.copy()
+        paid, found, left, spread = self._touch(undecided.points, self.cost, box, at, self.slack(box), decided)
+        below = Undecided(left.copy() if len(left) < len(undecided.points) else undecided.points, decided)
+        costs = self._costs(at)
         return Touched(at, found, below, spread, paid + costs, float(found[0] + found[1:] @ at) + costs)
+
+    def _touch(
+        self, points: NDArray[np.int32], cost: Array, box: Box, at: Array, slack: float, decided: Array
+    ) -> tuple[float, Array, NDArray[np.int32], Array]:
+        """What some points pay at a point of a box, the plane there, the points that are left, and their spread."""
+        left, found, spread = np.empty(len(points), dtype=np.int32), np.empty(1 + self.n), np.empty(self.n)
+        used, paid = plane(
+            self.X, self.centre, self.offset, self.free, self.kind, cost, points, box.low, box.high, at, slack,
+            self.pieces, decided, left, found, spread,
+        )  # fmt: skip
+        return paid, found, left[:used], spread
+
+    def _costs(self, at: Array) -> float:
+        """What weights cost."""
+        return float((0.5 * self.bend * at + self.kink * np.sign(at)) @ at)
 
     def combined(self, box: Box, touched: list[Touched], weights: Array | None = None) -> Combination:
         """The best combination of planes for a bound over a box, or that with given weights."""
@@ -226,13 +237,8 @@ class WeightModel(BoundModel):
 
     def value(self, at: Array, points: NDArray[np.int32], cost: Array) -> tuple[float, Array]:
         """The objective of some points with some costs, and a subgradient."""
-        found, left = np.empty(1 + self.n), np.empty(len(points), dtype=np.int32)
-        _, paid = plane(
-            self.X, self.centre, self.offset, self.free, self.kind, cost, points, at, at, at, 0.0, self.pieces,
-            self.begin.decided, left, found, np.empty(self.n),
-        )  # fmt: skip
-        slopes = self.kink * np.sign(at)
-        return paid + float((0.5 * self.bend * at + slopes) @ at), found[1:] + self.bend * at + slopes
+        paid, found, _, _ = self._touch(points, cost, Box(at, at), at, 0.0, self.begin.decided)
+        return paid + self._costs(at), found[1:] + self.bend * at + self.kink * np.sign(at)
 
     def objective(self, at: Array) -> float:
         """The objective at weights and bias, rounded up."""
@@ -253,20 +259,17 @@ class WeightModel(BoundModel):
             "bias": "centred" if bias.centred else "free" if bias.free else "none",
             "value": bias.offset,
         }, {
-            "loss_labeled": _spans(formulation.labeled),
-            "loss_unlabeled": _spans(formulation.unlabeled),
+            "loss_labeled": spans(formulation.labeled),
+            "loss_unlabeled": spans(formulation.unlabeled),
             "bend": self.bend,
             "kink": self.kink,
             "centre": self.centre,
         }
 
     def why_no_file(self) -> str | None:
-        if self.instance.formulation.groups:
-            groups = list(self.instance.formulation.groups)
-            return f"groups={groups!r}: files of searches know labelled and unlabelled points"
         if isinstance(self.instance.problem.X, LinearPoints):
             return "files of searches have points that are arrays, not such as are known by their products"
-        return None
+        return super().why_no_file()
 
 
 def _cuts(pieces: Pieces) -> NDArray[np.bool_]:
