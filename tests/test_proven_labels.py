@@ -73,6 +73,8 @@ def test_labels_are_proven_where_all_labellings_within_the_slack_agree(name, see
         assert verdict.holds, verdict.problem
         assert verdict.n_proven == (proven.labels[problem.unlabeled] != 0).sum()
         assert verdict.n_witnesses == len(proven.witnesses)
+        assert verdict.threshold == proven.threshold
+        assert verdict.lower_bound == -np.inf
 
 
 def test_what_is_asked_for_and_what_is_told(tmp_path):
@@ -90,6 +92,8 @@ def test_what_is_asked_for_and_what_is_told(tmp_path):
     assert short.status in ("node_limit", "optimal")
     assert set(wide.open) <= set(short.open)
     assert ct.prove_certificate(tmp_path / "short.npz").holds
+    ct.exact.certificate_page(tmp_path / "short.npz", tmp_path / "short.html")
+    assert f"labels of all solutions below {short.threshold:.10g}" in (tmp_path / "short.html").read_text()
     with pytest.raises(ValueError, match="slack=-1"):
         solution.proven(-1)
     ramp = ct.exact_search(ct.tsvm("ramp"), problem.part(np.arange(12)), gap=1e-2)

@@ -62,8 +62,9 @@ class Verdict:
     n_open: int = 0
     unknown: tuple[str, ...] = ()
     seconds: float = 0.0
-    n_proven: int | None = None
+    n_proven: int | None = None  # labels that every solution with an objective below a threshold has
     n_witnesses: int = 0
+    threshold: float = math.nan
 
     @property
     def gap(self) -> float:
@@ -77,7 +78,7 @@ class Verdict:
             return f"NOT PROVEN: {self.problem}{told}"
         if self.n_proven is not None:
             return (
-                f"PROVEN: every solution with an objective below {self.lower_bound!r} has {self.n_proven} labels more "
+                f"PROVEN: every solution with an objective below {self.threshold!r} has {self.n_proven} labels more "
                 f"than those given as that in the file, which has one of at most {self.upper_bound!r}; "
                 f"{self.n_witnesses} witnesses have others otherwise\n{self.n_nodes} nodes, {self.n_proofs} proofs, "
                 f"{self.seconds:.1f} s{told}"
@@ -224,8 +225,10 @@ class Certificate:
         right = upper <= self.objective + 1e-6 * abs(self.objective)
         demand(right, f"the solution in the file has an objective of {upper!r}, as far as is known")
         counts = len(self.parents), len(self.stored), len(self.opened)
-        found = Verdict(True, "", self.bound, upper, *counts, self.unknown)
-        return self.check_labels(found) if "proven" in self.arrays else found
+        if "proven" in self.arrays:
+            # Below the threshold there are solutions: it is no bound.
+            return self.check_labels(Verdict(True, "", -math.inf, upper, *counts, self.unknown))
+        return Verdict(True, "", self.bound, upper, *counts, self.unknown)
 
     def agrees(self, box: Any) -> bool:
         """Whether all labels that the file says are proven are known in a box, as they are there."""
@@ -247,7 +250,7 @@ class Certificate:
             value = self.given.upper_bound(a | one | {"mean": a["witness_mean"][k : k + 1]})
             demand(value <= self.bound + 2e-6 * abs(self.bound), f"witness {k} has an objective of {value!r} only")
         found.n_proven = int(((proven != 0) & (self.given.y == 0)).sum())
-        found.n_witnesses = len(rows)
+        found.n_witnesses, found.threshold = len(rows), self.bound
         return found
 
     def begin(self, k: int, over: Node | None) -> Node:
