@@ -212,6 +212,76 @@ def test_half_of_the_boxes_are_enough_without_labels(balance, tmp_path):
     assert not ct.prove_certificate(write(tmp_path / "forged.npz", header, arrays)).holds
 
 
+@pytest.mark.parametrize("bias", [False, True])
+def test_features_that_rise_together_need_no_more_boxes(bias):
+    """Points on a line, and almost on one, in three features that are large."""
+    rng = np.random.default_rng(0)
+    along, y = clusters(60, 1)
+    nodes = []
+    for noise in (0.0, 1e-6, None):
+        X = along if noise is None else along * rng.normal(size=3) * 1e3 + noise * rng.normal(size=(60, 3))
+        given = ct.Problem(X, y, C=1.0, C_unlabeled=0.2, balance=None)
+        formulation = ct.tsvm("ramp", balance=None, fit_intercept=bias)
+        solution = ct.exact_search(formulation, given, branch_on="weights", gap=1e-3)
+        assert solution.status == "optimal"
+        nodes.append(solution.n_nodes)
+    assert max(nodes) < 200
+
+
+@pytest.mark.parametrize("balance", [None, 0.1])
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("coef0", [0.0, 1.0])
+def test_a_polynomial_of_two_features_has_boxes(coef0, bias, balance, tmp_path):
+    """The same optimum as over points, a decision function of the kernel, and a certificate."""
+    if balance is not None and not bias:
+        pytest.skip("a balance is met by a bias")
+    X, y = clusters(9, 2, labeled=3)
+    y[:3] = 1.0, -1.0, 1.0
+    kernel = ct.Polynomial(degree=2, gamma=0.5, coef0=coef0)
+    problem = ct.Problem(X, y, kernel=kernel, C=1.0, C_unlabeled=0.3, balance=balance)
+    formulation = ct.s3vm(balance=balance and "linear", fit_intercept=bias)
+    path = tmp_path / "c.npz"
+    found = ct.exact_search(formulation, problem, branch_on="weights", gap=1e-4, certificate=path)
+    by_points = ct.exact_search(formulation, problem, branch_on="points", gap=1e-6)
+    assert found.status == "optimal"
+    assert found.lower_bound <= by_points.objective * (1 + 1e-9)
+    assert by_points.lower_bound <= found.objective * (1 + 1e-9)
+    instance = Instance(formulation, problem)
+    assert instance.objective(found.scores, found.regularization) == pytest.approx(found.objective)
+    assert found.decision_function(X) == pytest.approx(found.scores)
+    verdict = ct.prove_certificate(path, formulation, problem)
+    assert verdict.holds, verdict.problem
+    other = ct.prove_certificate(path, formulation, problem.replace(kernel=ct.Polynomial(degree=2, gamma=0.6)))
+    assert "its kernel is" in other.problem
+
+
+def test_a_polynomial_is_searched_by_weights_of_its_own_accord(tmp_path):
+    X, y = clusters(300, 2)
+    problem = ct.Problem(X, y, kernel=ct.Polynomial(degree=2), C=1.0, C_unlabeled=0.02)
+    path = tmp_path / "c.npz"
+    solution = ct.exact_search(ct.s3vm(), problem, gap=1e-2, certificate=path)
+    assert read(path)[0]["about"] == "weights"
+    assert solution.status == "optimal"
+    assert ct.prove_certificate(path, ct.s3vm(), problem).holds
+    with pytest.raises(ValueError, match="features are more than the 1000"):
+        ct.exact_search(ct.s3vm(), problem.replace(kernel=ct.Polynomial(degree=50)), branch_on="weights")
+
+
+def test_a_search_goes_on_where_axes_come_out_otherwise(tmp_path, monkeypatch):
+    """Another machine's principal axes differ in the last digits, or in more where points vary equally."""
+    X, y = clusters(200, 2)
+    problem, path = ct.Problem(X, y, C=1.0, C_unlabeled=0.1), tmp_path / "search.npz"
+    first = ct.exact_search(ct.s3vm(), problem, branch_on="weights", gap=1e-3, checkpoint=path, max_nodes=5)
+    assert first.status == "node_limit"
+    turned = np.array([[0.6, 0.8], [-0.8, 0.6]])
+    monkeypatch.setattr("convex_tsvm.relaxations.weights.model._principal", lambda Z: turned)
+    assert ct.prove_certificate(path, ct.s3vm(), problem).holds
+    second = ct.exact_search(ct.s3vm(), problem, branch_on="weights", gap=1e-3, checkpoint=path)
+    assert second.status == "optimal"
+    assert ct.prove_certificate(path, ct.s3vm(), problem).holds
+    assert not np.allclose(read(path)[1]["axes"], turned)
+
+
 def test_points_that_are_known_by_their_products(tmp_path):
     X, y = clusters(300, 2)
     lines = [" ".join(f"{j + 1}:{value!r}" for j, value in enumerate(row)) for row in X.tolist()]
@@ -350,6 +420,12 @@ FORGERIES = {
     "kinks of another size": change("kink", lambda a: a[:-1]),
     "centre of another size": change("centre", lambda a: a[:-1]),
     "centre not a number": change("centre", lambda a: a * np.nan),
+    "axes longer": change("axes", lambda a: a * 1.000001),
+    "axes slanted": change("axes", lambda a: a + 1e-6 * np.eye(len(a))[::-1]),
+    "axes turned": change("axes", lambda a: a[::-1].copy()),
+    "axes not numbers": change("axes", lambda a: a * np.nan),
+    "axes of another size": change("axes", lambda a: a[:, :1]),
+    "weights that cost different amounts": change("bend", lambda a: a * [1.0, 1.5, 1.0]),
     "offset without a balance": set_header(value=0.5),
     "offset not a number": set_header(value=float("nan")),
     "a balance": set_header(bias="centred"),

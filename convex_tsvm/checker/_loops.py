@@ -6,6 +6,8 @@ A loss is a table with a row (from, to, a, b, c) for each piece a x² + b x + c.
 import numpy as np
 from numba import njit
 
+MARGIN = 2.0**-16  # the share of an interval that a line touches an envelope away from its ends, if it is not the loss
+
 
 @njit(cache=True, error_model="numpy")
 def below(table, l, u, s):
@@ -39,6 +41,7 @@ def slope(table, l, u, t):
             own = 2.0 * a * t + b
     if convex:
         return own
+    t = min(max(t, l + MARGIN * (u - l)), u - MARGIN * (u - l))
     if bent:
         for _ in range(60):
             s = 0.5 * (low + high)

@@ -35,7 +35,7 @@ MULTIPLIERS = (*EACH, "labels", "arc_low", "arc_high", "triangles", "margins", "
 KNOWN = (
     PROBLEM
     | {"header", "labels", "gamma", "mean", "targets", "root", "rows", "coefficients", "intercept"}
-    | {"bend", "kink", "centre", "proven", "proven_threshold"}
+    | {"bend", "kink", "centre", "axes", "proven", "proven_threshold"}
     | named(
         record="parent sign variable place bound",
         proof="record kind cutoff number share lift vector vector_end",

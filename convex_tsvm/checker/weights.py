@@ -7,6 +7,7 @@ relatively, which is taken from every bound.
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any
 
@@ -31,30 +32,57 @@ class Region(tuple[Any, Any]):
 
 
 class Weights:
-    """min Σ_j ½ λ_j w_j² + μ_j |w_j| + Σ c_i ℓ_i(f_i) over w and perhaps a bias, for f_i = (x_i - centre)·w + b + c."""
+    """min Σ_j ½ λ_j w_j² + μ_j |w_j| + Σ c_i ℓ_i(f_i) over w and perhaps a bias, f_i = (φ(x_i) - centre)·w + b + c.
+
+    The φ are the features of a point, or the monomials of a polynomial kernel; boxes are along the columns of ``axes``.
+    """
 
     nothing = -math.inf  # a bound that holds without any proof
 
     def __init__(self, stated: Any, kernel: Any, arrays: Any) -> None:
-        demand(kernel["name"] == "linear", f"the kernel {kernel['name']!r} has no weights")
-        X = self.X = points_of(arrays)
+        self.X = points_of(arrays)
         self.y, self.cost = (np.asarray(arrays[name], dtype=np.float64) for name in ("y", "cost"))
-        n, d = X.shape
+        n = len(self.X)
         demand(n and self.y.shape == self.cost.shape == (n,) and np.isin(self.y, (-1, 0, 1)).all(), "bad labels")
         demand(np.isfinite(self.cost).all() and (self.cost >= 0).all(), "a cost is not a finite number >= 0")
         self.way, self.value, self.free = stated["bias"], float(stated["value"]), int(stated["bias"] == "free")
         demand(self.way in ("none", "free", "centred") and math.isfinite(self.value), f"a bias is {self.way!r}")
         demand(self.way == "centred" or self.value == 0, "an offset without a balance")
+        self.monomials = monomials(kernel, self.X.shape[1], constant=self.way == "none")
+        d = self.d = self.X.shape[1] if self.monomials is None else len(self.monomials)
         self.n = d + self.free
-        self.bend, self.kink, self.centre = (np.array(arrays[name], dtype=float) for name in ("bend", "kink", "centre"))
+        names = ("bend", "kink", "centre", "axes")
+        self.bend, self.kink, self.centre, self.axes = (np.array(arrays[name], dtype=float) for name in names)
         right = self.bend.shape == self.kink.shape == (self.n,) and self.centre.shape == (d,)
-        demand(right and all(np.isfinite(x).all() for x in (self.bend, self.kink, self.centre)), "bad coefficients")
+        right = right and self.axes.shape == (d, d)
+        demand(right and all(np.isfinite(arrays[name]).all() for name in names), "bad coefficients")
         paid = (self.bend >= 0) & (self.kink >= 0) & (self.bend + self.kink > 0)
         demand(paid[:d].all() and not (self.bend[d:].any() or self.kink[d:].any()), "a weight costs nothing")
-        self.off = self.centre_error(np.asarray(arrays["balance_points"], dtype=np.int64))
+        #: How far the axes are from being orthonormal: ‖w‖² is within this share of the sum of squares along them.
+        self.skew = self.axes_error()
+        degree = 0 if self.monomials is None else int(kernel["degree"])
+        #: Operations of which an output is made, beyond those for each of its coordinates.
+        self.steps = 16 + 2 * d + 4 * degree
+        self.off = self.centre_error(np.asarray(arrays["balance_points"], dtype=np.int64)) @ np.abs(self.axes) * MORE
         self.read_losses(*(np.array(arrays[f"loss_{name}"], dtype=float) for name in ("labeled", "unlabeled")))
-        #: The largest size of each feature and of its centre, and 1 for a bias.
-        self.largest = np.append(np.abs(X).max(axis=0) + np.abs(self.centre), 1.0)[: self.n] * MORE
+
+    def axes_error(self) -> float:
+        """Bound of the norm of AᵀA - 1 for the axes A, whose columns must be about orthonormal; 0 for A = 1."""
+        d = self.d
+        if np.array_equal(self.axes, np.eye(d)):
+            return 0.0
+        same = (self.bend[:d] == self.bend[0]).all() and not self.kink.any()
+        demand(same, "axes are other than the features', whose weights cost different amounts")
+        off = self.axes.T @ self.axes - np.eye(d)
+        demand(np.abs(off).max() <= 1e-10, "the axes are not orthonormal")
+        return (float(np.sqrt((off**2).sum())) + 2 * d * (d + 2) * EPS) * MORE
+
+    def features(self, points: Any) -> Any:
+        """Features of some points."""
+        X = self.X[points]
+        if self.monomials is None:
+            return X
+        return np.column_stack([factor * np.prod(X**powers, axis=1) for factor, powers in self.monomials])
 
     def centre_error(self, members: Any) -> Any:
         """How far the centre is from the mean of the members, if the balance makes it that; without a bias it is 0."""
@@ -62,10 +90,14 @@ class Weights:
             demand(self.free or not self.centre.any(), "there is a centre, but no bias")
             return np.zeros(len(self.centre))
         demand(len(members) and (members >= 0).all() and (members < len(self.X)).all(), "balanced points are no points")
-        sums = np.array([math.fsum(column.tolist()) for column in self.X[members].T])
-        mean = sums / len(members)
-        off = (np.abs(self.centre - mean) + 2 * EPS * np.abs(mean)) * MORE + TINY
-        demand((off <= 64 * EPS * np.abs(self.X).max(axis=0) + TINY).all(), "the centre is not the mean of the balance")
+        sums, sizes, largest = np.zeros((3, len(self.centre)))
+        for part in self.parts(members):
+            Z = self.features(part)
+            sums += [math.fsum(column.tolist()) for column in Z.T]
+            sizes, largest = sizes + np.abs(Z).sum(axis=0), np.maximum(largest, np.abs(Z).max(axis=0))
+        few = 4 + self.steps + len(members) // 65536
+        off = (np.abs(self.centre - sums / len(members)) + few * EPS * sizes / len(members)) * MORE + TINY
+        demand((off <= 2 * (few + 64) * EPS * largest + TINY).all(), "the centre is not the mean of the balance")
         return off
 
     def read_losses(self, labeled: Any, unlabeled: Any) -> None:
@@ -94,16 +126,25 @@ class Weights:
         # All points pay terms of at most constant + Σ_j linear_j |θ_j| + squares_j θ_j², as (Σ_j t_j)² <= n Σ_j t_j².
         self.constant = float(each @ (n * a * self.value**2 + b * abs(self.value) + c))
         self.linear, self.squares = np.full(self.n, each @ b), np.full(self.n, n * each @ a)
-        for j, centre in enumerate(self.centre):
-            size = (np.abs(self.X[pays, j]) + abs(centre)) * MORE
-            self.linear[j] = np.bincount(kind, cost * size, 3) @ b
-            self.squares[j] = n * np.bincount(kind, cost * size**2, 3) @ a
+        self.linear[: self.d] = self.squares[: self.d] = 0.0
+        #: The largest sum of sizes that a coordinate's feature is made of, and 1 for a bias.
+        self.largest = np.ones(self.n)
+        self.largest[: self.d] = 0.0
+        for part in self.parts(self.points):
+            size, kind = self.sizes(part), self.kind[part]
+            self.largest[: self.d] = np.maximum(self.largest[: self.d], size.max(axis=0, initial=0.0))
+            self.linear[: self.d] += (self.cost[part] * b[kind]) @ size
+            self.squares[: self.d] += n * ((self.cost[part] * a[kind]) @ size**2)
+
+    def sizes(self, points: Any) -> Any:
+        """Sums of the sizes of what the coordinates' features of some points are made of."""
+        return ((np.abs(self.features(points)) + np.abs(self.centre)) @ np.abs(self.axes)) * MORE
 
     def far(self, low: Any, high: Any) -> tuple[float, float]:
         """A size that no output in a box exceeds, and how far a computed one may be from the exact one."""
         size = np.maximum(np.abs(low), np.abs(high))
         far = (float(self.largest @ size) + abs(self.value)) * MORE + TINY
-        return far, ((self.n + 16) * EPS * far + float(self.off @ size[: len(self.off)])) * MORE + TINY
+        return far, ((self.n + self.steps) * EPS * far + float(self.off @ size[: len(self.off)])) * MORE + TINY
 
     def room(self, low: Any, high: Any, more: int = 0) -> float:
         """What rounding may take from a bound in a box, a sum of as many terms as there are points, and some more.
@@ -113,7 +154,7 @@ class Weights:
         size = np.maximum(np.abs(low), np.abs(high))
         total = 6 * (self.constant + float(self.linear @ size + self.squares @ size**2))
         total += float((self.bend * size + self.kink) @ size)
-        return (len(self.points) + 4 * self.n + more + 16) * EPS * total * MORE
+        return (len(self.points) + 4 * self.n + more + self.steps) * EPS * total * MORE
 
     def root(self, arrays: Any, bound: float) -> Region:
         """The box in the file, if it leaves out no weights below a cutoff that is no less than the bound."""
@@ -128,8 +169,8 @@ class Weights:
         paid = self.cost[self.points] * least[self.kind[self.points]]
         size = float(np.abs(paid).sum()) + abs(cutoff)
         room = max(cutoff - float(paid.sum()), 0.0) + (len(paid) + 8) * EPS * size
-        reach = 2 * room / (self.kink + np.sqrt(self.kink**2 + 2 * self.bend * room) + TINY) * MORE + TINY
-        reach = reach[: len(self.centre)]
+        bend = self.bend * (1 - self.skew)
+        reach = (2 * room / (self.kink + np.sqrt(self.kink**2 + 2 * bend * room) + TINY) * MORE + TINY)[: self.d]
         if self.free:
             finite = [abs(x) for table in self.tables for x in table[:, :2].ravel() if math.isfinite(x)]
             finite += [abs(b / (2 * a)) for table in self.tables for _, _, a, b, _ in table if a > 0]
@@ -153,12 +194,12 @@ class Weights:
     def rows(self, points: Any) -> Any:
         """The rows of outputs as functions of weights and bias, for some points."""
         Z = np.ones((len(points), self.n))
-        Z[:, : len(self.centre)] = self.X[points] - self.centre
+        Z[:, : self.d] = (self.features(points) - self.centre) @ self.axes
         return Z
 
     def told(self, i: int, place: float, sign: int) -> str:
         """What a half is, in words."""
-        name = "the bias" if i == len(self.centre) else f"weight {i}"
+        name = "the bias" if i == self.d else f"the weight along axis {i}"
         return f"{name} is {'at most' if sign < 0 else 'at least'} {place:.6g}"
 
     def known(self, box: Any) -> str:
@@ -171,17 +212,17 @@ class Weights:
         demand(at.shape == (self.n,) and np.isfinite(at).all(), "the solution is no finite numbers")
         total = self.room(at, at)
         for points in self.parts(self.points):
-            Z, values = self.rows(points), np.full(len(points), -np.inf)
-            f, far = Z @ at + self.value, (np.abs(Z) @ np.abs(at) + abs(self.value)) * MORE + TINY
-            far += float(np.append(np.abs(self.centre), np.zeros(self.free)) @ np.abs(at))
-            err = ((self.n + 16) * EPS * far + float(self.off @ np.abs(at[: len(self.off)]))) * MORE
+            values, size = np.full(len(points), -np.inf), np.abs(at)
+            f = self.rows(points) @ at + self.value
+            far = (self.sizes(points) @ size[: self.d] + (size[self.d :].sum() + abs(self.value))) * MORE + TINY
+            err = ((self.n + self.steps) * EPS * far + float(self.off @ size[: self.d])) * MORE
             for k in range(self.tables.shape[1]):
                 first, last, a, b, c = self.tables[self.kind[points], k].T
                 here = (first - err <= f) & (f <= last + err)
                 value = (a * f + b) * f + c + (2 * np.abs(a) * far + np.abs(b)) * err * MORE
                 values = np.maximum(values, np.where(here, value, -np.inf))
             total += float(self.cost[points] @ values)
-        return total + float(((0.5 * self.bend * at) * at + self.kink * np.abs(at)).sum())
+        return total + float(((0.5 * self.bend * at) * at * (1 + self.skew) + self.kink * np.abs(at)).sum())
 
     @staticmethod
     def parts(points: Any) -> list[Any]:
@@ -212,10 +253,29 @@ class Weights:
 
     def least(self, low: Any, high: Any, slopes: Any) -> Any:
         """The least value of each coordinate's ½ λ t² + μ |t| + slope t on its interval."""
+        bend = self.bend * (1 - self.skew)
         with np.errstate(divide="ignore", invalid="ignore"):
-            free = -np.sign(slopes) * np.maximum(np.abs(slopes) - self.kink, 0.0) / self.bend
+            free = -np.sign(slopes) * np.maximum(np.abs(slopes) - self.kink, 0.0) / bend
         t = np.minimum(np.maximum(np.where(np.abs(slopes) <= self.kink, 0.0, free), low), high)
-        return (0.5 * self.bend * t + slopes) * t + self.kink * np.abs(t)
+        return (0.5 * bend * t + slopes) * t + self.kink * np.abs(t)
+
+
+def monomials(kernel: Any, d: int, constant: bool) -> list[tuple[float, Any]] | None:
+    """Factor and powers of each monomial of a polynomial kernel of d features, the constant one last or left out."""
+    if kernel["name"] == "linear":
+        return None
+    demand(kernel["name"] == "poly", f"the kernel {kernel['name']!r} has no weights")
+    degree, gamma, coef0 = int(kernel["degree"]), float(kernel["gamma"]), float(kernel["coef0"])
+    demand(degree >= 1 and 0 < gamma < math.inf and 0 <= coef0 < math.inf, "a polynomial kernel has no such numbers")
+    demand(math.comb(d + degree, degree) <= 10_000, "a polynomial kernel has more monomials than are checked")
+    found = []
+    for chosen in itertools.combinations_with_replacement(range(d + (coef0 > 0)), degree):
+        powers = np.array([chosen.count(j) for j in range(d)])
+        missing = degree - int(powers.sum())
+        if missing < degree or constant:
+            ways = math.factorial(degree) // math.prod(map(math.factorial, [*powers.tolist(), missing]))
+            found.append((math.sqrt(ways * gamma ** (degree - missing) * coef0**missing), powers))
+    return found
 
 
 @proves("weights", "planes")

@@ -205,7 +205,7 @@ class ExactTransductiveSVC(LabellingTransduction):
     bounds : str
         The strongest bound of a node, as in :class:`~convex_tsvm.exact.BranchAndBound`.
     branch_on : {"auto", "weights", "points"}
-        What nodes are about; "weights" is for the linear kernel and few features.
+        What nodes are about; "weights" is for the linear kernel or a polynomial, and few features.
     strategy : str
         Which node is next.
     branching : str

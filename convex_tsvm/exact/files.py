@@ -49,10 +49,7 @@ def save_search(path: str | os.PathLike[str], search: Any, **own: Array) -> None
         "history": [asdict(progress) for progress in state.history],
     }
     header["objective"] = float(state.objective)
-    arrays |= given | own | search.incumbent.store()
-    if model.about != "labels":
-        low, high, cutoff = model.first
-        arrays |= {"root_low": low, "root_high": high, "root_cutoff": np.array([cutoff])}
+    arrays |= given | own | search.incumbent.store() | model.stored()
     arrays["header"] = np.array(json.dumps(header))
     used = sorted(
         {proof.number for record in state.records for proof, _ in record.proofs if proof.has_multipliers}
@@ -182,9 +179,8 @@ def load_search(path: str | os.PathLike[str], search: Any) -> State:
             raise ValueError(f"checkpoint={os.fspath(path)!r} is of a search with {shown}; remove it or name another")
     if any(not np.array_equal(arrays[name], values) for name, values in own.items()):
         raise ValueError(f"checkpoint={os.fspath(path)!r} is of a search with other losses or constraints")
+    model.read(arrays)
     search.incumbent.read(arrays, header["objective"])
-    if model.about != "labels":
-        model.first = arrays["root_low"], arrays["root_high"], float(arrays["root_cutoff"][0])
     multipliers, box = (SignMultipliers, LabelBox) if model.about == "labels" else (Curvature, Box)
     return State(
         records=_records(header["kinds"], arrays),

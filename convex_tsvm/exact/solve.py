@@ -101,8 +101,8 @@ def exact_search(
     on outputs, it is a search over intervals of outputs: each node's bound is the convex problem with the convex
     envelopes of the losses on their intervals (:meth:`~convex_tsvm.losses.PLQ.envelope`), to which the regularizer
     lends curvature. In place of exp(-s t²) it is over a PLQ function that is below it by a share of ``gap`` at most.
-    With the linear kernel and few features both may instead be a search over boxes of the weights and the bias, whose
-    nodes cost no more than the points that are undecided in them (``branch_on``): for a hundred thousand points.
+    With the linear kernel or a polynomial, and few features, both may instead be a search over boxes of the weights and
+    the bias, whose nodes cost no more than the points undecided in them (``branch_on``): for a hundred thousand points.
 
     Parameters
     ----------

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol, cast, runtime_checkable
@@ -171,6 +173,31 @@ class Polynomial(Kernel):
 
     def diag(self, X: Points) -> Array:
         return (self.gamma * _squared_norms(X) + self.coef0) ** self.degree
+
+    def monomials(self, n_features: int) -> list[tuple[int, ...]]:
+        """The powers of the features in each monomial that :meth:`features` has, the constant one last."""
+        places = range(n_features + (self.coef0 > 0))
+        chosen = itertools.combinations_with_replacement(places, self.degree)
+        return [tuple(one.count(j) for j in range(n_features)) for one in chosen]
+
+    def features(self, X: Points) -> Array:
+        """Monomials whose inner products are the kernel's values, shape (n, m), m = C(d + degree, degree).
+
+        Without ``coef0`` there are those of the highest degree alone.
+
+        Examples
+        --------
+        >>> ct.Polynomial(degree=2, coef0=0.0).features(np.array([[3.0, 2.0]])).round(4)
+        array([[9.    , 8.4853, 4.    ]])
+        """
+        X = dense(X)
+        columns = []
+        for powers in self.monomials(X.shape[1]):
+            missing = self.degree - sum(powers)
+            ways = math.factorial(self.degree) / math.prod(map(math.factorial, [*powers, missing]))
+            factor = np.sqrt(ways * self.gamma ** sum(powers) * self.coef0**missing)
+            columns.append(factor * np.prod(X ** np.array(powers), axis=1))
+        return np.column_stack(columns)
 
     @property
     def product_form(self) -> ProductForm:

@@ -7,6 +7,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar, TypeVar
 
+import numpy as np
+
 from ..instance import Instance
 from ..problem import Array
 
@@ -23,6 +25,8 @@ class BoundModel(ABC):
     def __init__(self) -> None:
         self.multipliers: list[Any] = []
         self._made: dict[tuple[Any, ...], Any] = {}
+        #: The first box of a search that is not about labels, and its cutoff.
+        self.first: tuple[Array, Array, float] | None = None
 
     @abstractmethod
     def root(self, cutoff: float) -> Any:
@@ -43,6 +47,18 @@ class BoundModel(ABC):
     @abstractmethod
     def statement(self) -> tuple[dict[str, Any], dict[str, Array]]:
         """What a search is about beside its problem: plain values and arrays; docs/certificate.rst explains them."""
+
+    def stored(self) -> dict[str, Array]:
+        """What a search made for itself, which is in its file and which it goes on with."""
+        if self.first is None:
+            return {}
+        low, high, cutoff = self.first
+        return {"root_low": low, "root_high": high, "root_cutoff": np.array([cutoff])}
+
+    def read(self, arrays: dict[str, Array]) -> None:
+        """Go on with what is stored."""
+        if "root_low" in arrays:
+            self.first = arrays["root_low"], arrays["root_high"], float(arrays["root_cutoff"][0])
 
     def why_no_file(self) -> str | None:
         """Why a search is not written to a file, or None if it is."""

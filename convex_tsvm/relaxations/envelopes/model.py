@@ -116,7 +116,6 @@ class OutputModel(BoundModel):
         self.losses = _losses(kinds, which.astype(np.intp), cost, self.offset)
         # The distinct losses, as functions of f and without their costs, and which of them each point pays.
         self.n_points, self.kinds, self.kind = n_points, kinds, kind[self.points]
-        self.first: tuple[Array, Array, float] | None = None
         falls = np.isneginf(self.losses.within(self.low, self.high).least()[0]).any()
         self.minorant = self._minorant() if falls else None
 

@@ -10,6 +10,10 @@ from numba import njit
 #: Halvings of the interval of slopes in which the best line below a curved loss is found.
 HALVINGS = 60
 
+#: A line below a loss that is not convex touches its envelope at least this share of the interval away from its ends:
+#: otherwise the line may lie on a chord that is as short as a rounding error, and have any slope.
+MARGIN = 2.0**-16
+
 #: Moves of weight between planes, and halvings of the interval of weights that may be moved.
 MOVES, STEPS = 50, 25
 
@@ -37,8 +41,10 @@ def _line(h, k, l, u, t, ends, a, b, c, last, x, y):
     """Slope and intercept of a line below a loss on [l, u], which begins in piece k: about its convex envelope's at t.
 
     The envelope is made of corners, where the slope rises, and of curved pieces, if these are convex.  ``x`` and ``y``
-    are room for the corners.
+    are room for the corners.  Also returned is by how much the line changes on [l, u] if an end of a chord moves, at
+    most, in units of that move.
     """
+    t = min(max(t, l + MARGIN * (u - l)), u - MARGIN * (u - l))
     x[0], y[0] = l, (a[h, k] * l + b[h, k]) * l + c[h, k]
     m, piece, curved = 1, k, a[h, k] > 0.0
     flattest, steepest = np.inf, -np.inf
@@ -67,8 +73,11 @@ def _line(h, k, l, u, t, ends, a, b, c, last, x, y):
                 below = s
             else:
                 above = s
-        return below, _bent(h, k, m, x, y, ends, a, b, c, below)[0]
-    first, best = 1, np.inf
+        lowest, left = _bent(h, k, m, x, y, ends, a, b, c, below)
+        right = _bent(h, k, m, x, y, ends, a, b, c, above)[1]
+        change = (u - l) / (right - left) if left < right and (left == l or right == u) else 0.0
+        return below, lowest, (steepest - flattest) * change
+    change, first, best = 0.0, 1, np.inf
     while first < m - 1 and x[first] <= t:
         first += 1
     for e in range(first):
@@ -76,21 +85,22 @@ def _line(h, k, l, u, t, ends, a, b, c, last, x, y):
             slope = (y[g] - y[e]) / (x[g] - x[e])
             if y[e] + slope * (t - x[e]) < best:
                 best, s = y[e] + slope * (t - x[e]), slope
+                change = (u - l) / (x[g] - x[e]) if e == 0 or g == m - 1 else 0.0
     # Whatever the slope is, this intercept makes the line one below.
     s, r = min(max(s, flattest), steepest), np.inf
     for e in range(m):
         r = min(r, y[e] - s * x[e])
-    return s, r
+    return s, r, (steepest - flattest) * change
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def plane(X, centre, offset, free, kind, cost, points, low, high, at, slack, losses, decided, left, found, spread):
+def plane(X, offset, free, kind, cost, points, low, high, at, slack, losses, decided, left, found, spread):
     """The plane at a point of a box; how many points are left undecided, and what those that are not pay.
 
     Parameters
     ----------
-    X, centre, offset, free
-        Outputs are (x - centre) w + offset, and + b where that is ``free``: the last coordinate.
+    X, offset, free
+        Outputs are x w + offset, and + b where that is ``free``: the last coordinate.
     kind, cost : which of the losses each point pays, and its factor
     points : those that are undecided in a larger box
     low, high, at : ends of the box, and the point in it
@@ -103,12 +113,13 @@ def plane(X, centre, offset, free, kind, cost, points, low, high, at, slack, los
 
     Returns
     -------
-    Number of undecided points, and what all points pay ``at``.
+    Number of undecided points, what all points pay ``at``, and by how much the plane changes in the box if the ends of
+    all outputs' intervals move by at most the slack.
     """
     ends, a, b, c, count, cuts = losses
     n_weights, n = X.shape[1], low.size
     z, middle, half = np.zeros(n), 0.5 * (low + high), 0.5 * (high - low)
-    constant, value, used = 0.0, 0.0, 0
+    constant, value, used, shift = 0.0, 0.0, 0, 0.0
     slopes, x, y = np.zeros(n), np.empty(a.shape[1] + 2), np.empty(a.shape[1] + 2)
     spread[:] = 0.0
     if free:
@@ -117,7 +128,7 @@ def plane(X, centre, offset, free, kind, cost, points, low, high, at, slack, los
         i = points[p]
         t, m, rad = offset, offset, slack
         for j in range(n_weights):
-            z[j] = X[i, j] - centre[j]
+            z[j] = X[i, j]
             t += z[j] * at[j]
             m += z[j] * middle[j]
             rad += abs(z[j]) * half[j]
@@ -159,7 +170,8 @@ def plane(X, centre, offset, free, kind, cost, points, low, high, at, slack, los
             s = 2.0 * a[h, f] * t + b[h, f]
             r = here - s * t
         else:
-            s, r = _line(h, k, l, u, t, ends, a, b, c, last, x, y)
+            s, r, change = _line(h, k, l, u, t, ends, a, b, c, last, x, y)
+            shift += q * change * slack
         constant += q * (r + s * offset)
         for j in range(n):
             slopes[j] += q * s * z[j]
@@ -174,7 +186,7 @@ def plane(X, centre, offset, free, kind, cost, points, low, high, at, slack, los
         found[1 + j] = slopes[j] + decided[1 + j] + bent
         found[0] -= 0.5 * bent * at[j]
         value += (decided[1 + j] + 0.5 * bent) * at[j]
-    return used, value
+    return used, value, shift
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...instance import Instance
+from ...kernels import Polynomial
 from ...losses import PLQ, Pieces
 from ...points import LinearPoints
 from ...problem import Array
@@ -19,6 +21,9 @@ from ..box import Box
 from ..envelopes.model import spans
 from ..rounding import EPS, outward
 from ._loops import combine, least, narrow, plane
+
+#: Boxes with more coordinates than this are not made.
+MOST_FEATURES = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +50,8 @@ class Touched:
         How much outputs of undecided points vary with each coordinate, times their costs.
     objective, relaxed : float
         The formulation's objective here, not rounded up, and that with envelopes in place of losses.
+    shift : float
+        How far the plane may be from that of a check, whose intervals of outputs have slightly other ends.
     """
 
     at: Array
@@ -53,6 +60,7 @@ class Touched:
     spread: Array
     objective: float
     relaxed: float
+    shift: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,10 +79,12 @@ class Combination:
 
 
 class WeightModel(BoundModel):
-    """Boxes of the weights w of a linear space, and of the bias b where that is free.
+    """Boxes of the weights w of a space with few features, and of the bias b where that is free.
 
-    Outputs are f(x) = (x - centre)·w + b + offset: the centre is the mean of the members of a balance, which has a
-    fixed bias, or for a free one the mean of all points, from which the bias is counted here.
+    Outputs are f(x) = (φ(x) - centre)·w + b + offset: the centre is the mean of the members of a balance, which has a
+    fixed bias, or for a free one the mean of all points, from which the bias is counted here.  The φ are the features
+    of the points, or the monomials of a polynomial kernel.  Where the regularizer is ½ λ ‖w‖² boxes are along the
+    principal ``axes`` of the points, shape (d, d), so that features that rise together make no thin slanted valleys.
     """
 
     about = "weights"
@@ -86,11 +96,7 @@ class WeightModel(BoundModel):
             raise ValueError(why)
         self.instance = instance
         problem, bias = instance.problem, instance.bias
-        if isinstance(problem.X, LinearPoints):
-            X = np.column_stack([problem.linear_outputs(axis) for axis in np.eye(problem.X.shape[1])])
-        else:
-            X = problem.X.toarray() if is_sparse(problem.X) else np.asarray(problem.X)
-        self.X, self.cost, self.free = X, instance.cost, bias.free
+        self.features, self.cost, self.free = _features(instance), instance.cost, bias.free
         losses = [kind.of_output for kind in instance.formulation.by_kind]
         self.kind = instance.formulation.kinds(problem).astype(np.int32)
         pays = (self.cost > 0) & np.array([loss is not None for loss in losses])[self.kind]
@@ -98,23 +104,37 @@ class WeightModel(BoundModel):
         self.losses = [loss if isinstance(loss, PLQ) else PLQ([], [(0, 0, 0)]) for loss in losses]
         pieces = Pieces.of(self.losses)
         self.pieces = (pieces.ends, pieces.rate / 2, pieces.offset, pieces.constant, pieces.count, _cuts(pieces))
-        self.centre = np.zeros(X.shape[1])
-        if bias.free or bias.centred:
-            self.centre = X[bias.members].mean(axis=0) if bias.centred else X.mean(axis=0)
-        self.offset = bias.offset
-        found = instance.formulation.regularizer.separable(X.shape[1])
+        d, self.offset = self.features.shape[1], bias.offset
+        self.n = d + self.free
+        found = instance.formulation.regularizer.separable(d)
         assert found is not None
         self.bend, self.kink = (np.append(part, 0.0) if self.free else part for part in found)
-        self.n = X.shape[1] + self.free
-        #: Largest size of each feature, with that of the centre, which rounding errors of outputs are relative to.
-        self.largest = np.append(np.abs(X).max(axis=0) + np.abs(self.centre), 1.0)[: self.n]
-        self.sizes = self._sizes()
-        self.first: tuple[Array, Array, float] | None = None
+        #: The points whose mean is the centre.
+        self.members = bias.members if bias.centred else np.arange(problem.n) if bias.free else np.arange(0)
+        centre = self.features[self.members].mean(axis=0) if len(self.members) else np.zeros(d)
+        along = not self.kink.any() and np.ptp(self.bend[:d]) == 0
+        self._turn(centre, _principal(self.features - centre) if along else np.eye(d))
         #: Whether other signs of all weights and the bias make no difference, so that half of all boxes is enough.
         even = all(self.losses[k] == self.losses[k].reflect() for k in np.unique(self.kind[self.points]))
         self.mirrored = even and self.offset == 0 and not problem.y.any()
 
-    def _sizes(self) -> tuple[float, Array, Array]:
+    def _turn(self, centre: Array, axes: Array) -> None:
+        """Take boxes along some axes."""
+        self.centre, self.axes = centre, axes
+        self.X = (self.features - centre) @ axes
+        size = (np.abs(self.features) + np.abs(centre)) @ np.abs(axes)
+        #: The largest sum of sizes that a coordinate's feature is made of, to which its rounding error is relative.
+        self.largest = np.append(size.max(axis=0), 1.0)[: self.n]
+        self.sizes = self._sizes(size[self.points])
+
+    def stored(self) -> dict[str, Array]:
+        return super().stored() | {"centre": self.centre, "axes": self.axes}
+
+    def read(self, arrays: dict[str, Array]) -> None:
+        super().read(arrays)
+        self._turn(arrays["centre"], arrays["axes"])
+
+    def _sizes(self, size: Array) -> tuple[float, Array, Array]:
         """Numbers c, g and h such that what all points pay has terms of at most c + Σ g_j |θ_j| + h_j θ_j² in all.
 
         The largest coefficients of a loss are those of each of its points; and (Σ_j t_j)² is at most n Σ_j t_j².
@@ -124,10 +144,9 @@ class WeightModel(BoundModel):
         each = np.bincount(kind, cost, len(a))
         constant = float(each @ (n * a * self.offset**2 + b * abs(self.offset) + c))
         linear, squares = np.full(self.n, float(each @ b)), np.full(self.n, float(n * each @ a))
-        for j, centre in enumerate(self.centre):
-            size = np.abs(self.X[self.points, j]) + abs(centre)
-            linear[j] = np.bincount(kind, cost * size, len(a)) @ b
-            squares[j] = n * np.bincount(kind, cost * size**2, len(a)) @ a
+        for j, own in enumerate(size.T):
+            linear[j] = np.bincount(kind, cost * own, len(a)) @ b
+            squares[j] = n * np.bincount(kind, cost * own**2, len(a)) @ a
         return constant, linear, squares
 
     @property
@@ -170,11 +189,11 @@ class WeightModel(BoundModel):
         """Ends of the outputs of all points over a box."""
         d = self.X.shape[1]
         middle, half = 0.5 * (box.low + box.high), 0.5 * (box.high - box.low)
-        f = self.X @ middle[:d] + (self.offset - float(self.centre @ middle[:d]))
+        f = self.X @ middle[:d] + (self.offset + float(middle[d:].sum()))
         rad = np.full(len(f), self.slack(box) + float(half[d:].sum()))
         for j in range(d):
-            rad += np.abs(self.X[:, j] - self.centre[j]) * half[j]
-        return f + float(middle[d:].sum()) - rad, f + float(middle[d:].sum()) + rad
+            rad += np.abs(self.X[:, j]) * half[j]
+        return f - rad, f + rad
 
     def far(self, box: Box) -> float:
         """A size that no output in a box exceeds."""
@@ -196,21 +215,21 @@ class WeightModel(BoundModel):
     def touch(self, box: Box, at: Array, undecided: Undecided) -> Touched:
         """The plane that touches at a point of a box."""
         decided = undecided.decided.copy()
-        paid, found, left, spread = self._touch(undecided.points, self.cost, box, at, self.slack(box), decided)
+        paid, found, left, spread, shift = self._touch(undecided.points, self.cost, box, at, self.slack(box), decided)
         below = Undecided(left.copy() if len(left) < len(undecided.points) else undecided.points, decided)
         costs = self._costs(at)
-        return Touched(at, found, below, spread, paid + costs, float(found[0] + found[1:] @ at) + costs)
+        return Touched(at, found, below, spread, paid + costs, float(found[0] + found[1:] @ at) + costs, shift)
 
     def _touch(
         self, points: NDArray[np.int32], cost: Array, box: Box, at: Array, slack: float, decided: Array
-    ) -> tuple[float, Array, NDArray[np.int32], Array]:
-        """What some points pay at a point of a box, the plane there, the points that are left, and their spread."""
+    ) -> tuple[float, Array, NDArray[np.int32], Array, float]:
+        """What some points pay at a point of a box, the plane there, the points left, their spread, and its shift."""
         left, found, spread = np.empty(len(points), dtype=np.int32), np.empty(1 + self.n), np.empty(self.n)
-        used, paid = plane(
-            self.X, self.centre, self.offset, self.free, self.kind, cost, points, box.low, box.high, at, slack,
+        used, paid, shift = plane(
+            self.X, self.offset, self.free, self.kind, cost, points, box.low, box.high, at, slack,
             self.pieces, decided, left, found, spread,
         )  # fmt: skip
-        return paid, found, left[:used], spread
+        return paid, found, left[:used], spread, shift
 
     def _costs(self, at: Array) -> float:
         """What weights cost."""
@@ -226,7 +245,8 @@ class WeightModel(BoundModel):
         else:
             found[:] = weights @ planes
             value = least(self.bend, self.kink, found, box.low, box.high, each, lowest)
-        doubt = self.doubt(box, int((weights > 0).sum()))
+        shifts = np.array([one.shift for one in touched])
+        doubt = self.doubt(box, int((weights > 0).sum())) + float(weights @ shifts)
         return Combination(weights, found, value - doubt, doubt, each, lowest)
 
     def narrowed(self, box: Box, planes: Combination, cutoff: float) -> Box:
@@ -237,7 +257,7 @@ class WeightModel(BoundModel):
 
     def value(self, at: Array, points: NDArray[np.int32], cost: Array) -> tuple[float, Array]:
         """The objective of some points with some costs, and a subgradient."""
-        paid, found, _, _ = self._touch(points, cost, Box(at, at), at, 0.0, self.begin.decided)
+        paid, found, *_ = self._touch(points, cost, Box(at, at), at, 0.0, self.begin.decided)
         return paid + self._costs(at), found[1:] + self.bend * at + self.kink * np.sign(at)
 
     def objective(self, at: Array) -> float:
@@ -247,11 +267,19 @@ class WeightModel(BoundModel):
     def expansion(self, at: Array) -> Expansion:
         """Weights and bias as a decision function of the problem."""
         problem, d = self.instance.problem, self.X.shape[1]
-        w = at[:d].copy()
-        bias = self.offset + float(at[d:].sum()) - float(self.centre @ w)
-        outputs = problem.linear_outputs(w) + bias
-        regularization = self.instance.formulation.regularizer.value(w)
-        return Expansion(outputs, np.zeros(problem.n), bias, regularization, w)
+        w = self.axes @ at[:d]
+        fixed = self.offset + float(at[d:].sum())
+        if problem.is_linear:
+            bias = fixed - float(self.centre @ w)
+            outputs = problem.linear_outputs(w) + bias
+            return Expansion(outputs, np.zeros(problem.n), bias, self.instance.formulation.regularizer.value(w), w)
+        # Of the weights with these outputs the shortest are a combination of the points, seen from their centre.
+        coefficients: Array = np.linalg.lstsq((self.features - self.centre).T, w)[0].astype(float)
+        if len(self.members):
+            np.add.at(coefficients, self.members, -coefficients.sum() / len(self.members))
+        w = self.features.T @ coefficients
+        bias = fixed - float(self.centre @ w)
+        return Expansion(self.features @ w + bias, coefficients, bias, 0.5 * float(self.bend[:d] @ w**2))
 
     def statement(self) -> tuple[dict[str, Any], dict[str, Array]]:
         formulation, bias = self.instance.formulation, self.instance.bias
@@ -263,7 +291,6 @@ class WeightModel(BoundModel):
             "loss_unlabeled": spans(formulation.unlabeled),
             "bend": self.bend,
             "kink": self.kink,
-            "centre": self.centre,
         }
 
     def why_no_file(self) -> str | None:
@@ -288,11 +315,45 @@ def _places(loss: PLQ) -> Array:
     return np.array([*loss.breaks, *ends], dtype=float)
 
 
+def _n_features(instance: Instance) -> int:
+    """Number of features that boxes of weights have."""
+    problem, d = instance.problem, instance.problem.X.shape[1]
+    if not isinstance(problem.kernel, Polynomial):
+        return d
+    degree, with_constant = problem.kernel.degree, problem.kernel.coef0 > 0
+    return math.comb(d + degree - 1 + with_constant, degree) - (with_constant and _no_constant(instance))
+
+
+def _no_constant(instance: Instance) -> bool:
+    """Whether a constant feature makes no difference, as the bias is free or the origin is a mean."""
+    return instance.bias.free or instance.bias.centred
+
+
+def _features(instance: Instance) -> Array:
+    """The points as rows of features."""
+    problem = instance.problem
+    if isinstance(problem.kernel, Polynomial):
+        found = problem.kernel.features(problem.X)
+        return np.asarray(found[:, : _n_features(instance)])
+    if isinstance(problem.X, LinearPoints):
+        return np.column_stack([problem.linear_outputs(axis) for axis in np.eye(problem.X.shape[1])])
+    return np.asarray(problem.X.toarray() if is_sparse(problem.X) else problem.X)
+
+
+def _principal(Z: Array) -> Array:
+    """The principal axes of rows as columns, the first the one in which they vary most; none is turned by its sign."""
+    axes = np.linalg.eigh(Z.T @ Z)[1][:, ::-1]
+    largest = np.abs(axes).argmax(axis=0)
+    return np.asarray(axes * np.sign(axes[largest, np.arange(len(axes))]))
+
+
 def why_no_planes(instance: Instance) -> str | None:
     """Why a search has no boxes of weights, or None if it has."""
     formulation, problem = instance.formulation, instance.problem
-    if not problem.is_linear:
-        return f"kernel={problem.kernel!r}: boxes of weights are for the linear kernel"
+    if not (problem.is_linear or isinstance(problem.kernel, Polynomial)):
+        return f"kernel={problem.kernel!r}: boxes of weights are for the linear kernel and polynomials"
+    if _n_features(instance) > MOST_FEATURES:
+        return f"{_n_features(instance)} features are more than the {MOST_FEATURES} that boxes of weights are for"
     if formulation.additions or formulation.constraints:
         return "boxes of weights know a balance, and neither additions nor other constraints on outputs"
     if instance.n_positive is not None or instance.target_sum is not None:
@@ -306,7 +367,7 @@ def why_no_planes(instance: Instance) -> str | None:
                 f"{kind.field}={kind.loss!r}: boxes of weights are for piecewise linear-quadratic losses that are "
                 "finite and bounded below"
             )
-    if formulation.regularizer.separable(problem.X.shape[1]) is None:
+    if formulation.regularizer.separable(_n_features(instance)) is None:
         return (
             f"regularizer={formulation.regularizer!r}: boxes of weights are for sums of ½ λ w² and λ |w| over the "
             "weights, each with a λ > 0"
@@ -320,5 +381,7 @@ def is_faster(instance: Instance) -> bool:
     ``benchmarks/exact_weights.py`` has what that was decided by.
     """
     problem = instance.problem
-    n = problem.X.shape[1] + instance.bias.free
-    return n <= 5 and problem.n_unlabeled >= (50 if n < 5 else 200) and why_no_planes(instance) is None
+    if why_no_planes(instance) is not None:
+        return False
+    n = _n_features(instance) + instance.bias.free
+    return n <= 5 and problem.n_unlabeled >= (50 if n < 5 else 200)
