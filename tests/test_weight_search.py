@@ -274,7 +274,7 @@ def test_a_search_goes_on_where_axes_come_out_otherwise(tmp_path, monkeypatch):
     first = ct.exact_search(ct.s3vm(), problem, branch_on="weights", gap=1e-3, checkpoint=path, max_nodes=5)
     assert first.status == "node_limit"
     turned = np.array([[0.6, 0.8], [-0.8, 0.6]])
-    monkeypatch.setattr("convex_tsvm.relaxations.weights.model._principal", lambda Z: turned)
+    monkeypatch.setattr("convex_tsvm.relaxations.weights.model.principal", lambda Z: turned)
     assert ct.prove_certificate(path, ct.s3vm(), problem).holds
     second = ct.exact_search(ct.s3vm(), problem, branch_on="weights", gap=1e-3, checkpoint=path)
     assert second.status == "optimal"
@@ -323,9 +323,11 @@ def test_what_it_does_not_take_is_named():
     problem = ct.Problem(X, y)
     links = ct.Formulation(ct.hinge(), ct.symmetric_hinge(), constraints=[ct.must_link(12, 13)])
     rbf, exact = problem.replace(kernel="rbf"), problem.replace(balance=("exact", 0.5))
+    unequal = np.where(np.arange(problem.n_unlabeled) < 3, 2.0, 1.0)
     for formulation, given, said in (
         (ct.s3vm(), rbf, "are for the linear kernel"),
-        (ct.s3vm(), exact, "take a mean output, or None"),
+        (ct.tsvm("ramp"), exact, "take a number of labels where labels are to be found"),
+        (ct.s3vm(), exact.replace(C_unlabeled=unequal), "take a number of labels of points that cost the same"),
         (links, problem, "neither additions nor other constraints"),
         (ct.tsvm("ramp", fit_intercept=False), problem, "meet a mean output by a bias"),
         (ct.hard_margin_s3vm(), problem, "finite and bounded below"),
@@ -476,3 +478,92 @@ def test_centres_that_are_no_means_are_refused(tmp_path):
     arrays["centre"] = arrays["centre"] + 1e-3
     refused = ct.prove_certificate(write(tmp_path / "forged.npz", header, arrays))
     assert refused.problem == "the centre is not the mean of the balance"
+
+
+COUNTED = [ct.s3vm(), ct.tsvm("hinge"), ct.s3vm(fit_intercept=False)]
+
+
+def counted_case(seed, formulation=COUNTED[0], n=10):
+    """Points of which some number must be labelled +1, and their model."""
+    rng = np.random.default_rng(seed)
+    X, y = clusters(n, int(rng.integers(1, 4)), seed, labeled=0)
+    y[:3] = 1.0, -1.0, rng.integers(-1, 2)
+    X[rng.integers(3, n)] = X[4]
+    share = float(rng.integers(1, np.sum(y == 0)) / np.sum(y == 0))
+    problem = ct.Problem(X, y, C=1.0, C_unlabeled=10.0 ** rng.uniform(-1, 0.5), balance=("exact", share))
+    return rng, formulation, problem, WeightModel(Instance(formulation, problem))
+
+
+@pytest.mark.parametrize("formulation", COUNTED, ids=["squared hinge", "hinge", "no bias"])
+@pytest.mark.parametrize("seed", range(6))
+def test_a_number_of_labels(seed, formulation, tmp_path):
+    """Against every labelling with that number, and with as many of its points certain as there may be."""
+    _, formulation, problem, model = counted_case(seed, formulation)
+    path = tmp_path / "c.npz"
+    best, labels = ct.brute_force(formulation, problem)
+    found = ct.exact_search(formulation, problem, branch_on="weights", gap=1e-4, certificate=path)
+    assert found.status == "optimal"
+    assert found.objective == pytest.approx(best, rel=1e-4)
+    assert found.lower_bound <= best * (1 + 1e-7)
+    assert (found.labels[problem.unlabeled] > 0).sum() == (labels[problem.unlabeled] > 0).sum() == model.n_positive
+    verdict = ct.prove_certificate(path, formulation, problem)
+    assert verdict.holds, verdict.problem
+
+
+@pytest.mark.parametrize("formulation", COUNTED, ids=["squared hinge", "hinge", "no bias"])
+@pytest.mark.parametrize("seed", range(30))
+def test_planes_with_prices_are_below_what_a_number_of_labels_costs(seed, formulation):
+    """For any price, in parts of boxes, too; and the best price has what the best labelling there costs."""
+    rng, _, problem, model = counted_case(seed, formulation)
+    instance, unlabelled = model.instance, problem.unlabeled
+    centre, half = rng.normal(size=model.n), 10.0 ** rng.uniform(-1, 0.5)
+    box, undecided = Box(centre - half, centre + half), model.begin
+    for turn in range(4):
+        inside = rng.uniform(box.low, box.high, (100, model.n))
+        values = []
+        for at in inside:
+            found = model.expansion(at)
+            order = unlabelled[np.argsort(found.outputs[unlabelled])]
+            labels = problem.y.copy()
+            labels[order] = np.where(np.arange(len(order)) < len(order) - model.n_positive, -1.0, 1.0)
+            values.append(instance.labelled_objective(found.outputs, found.regularization, labels))
+            assert model.objective(at) == pytest.approx(values[-1], rel=1e-9)
+        costs = (0.5 * model.bend * inside**2).sum(axis=1)
+        first = model.touch(box, rng.uniform(box.low, box.high), undecided)
+        for one in (first, model.touch(box, first.at, first.undecided, rng.normal(size=1))):
+            planes = one.plane[0] + inside @ one.plane[1:] + costs
+            assert (planes <= np.array(values) * (1 + 1e-11) + model.doubt(box) + one.shift).all()
+        if turn == 3:
+            assert len(first.undecided.points) < len(model.points)
+            assert first.objective == pytest.approx(model.objective(first.at), rel=1e-6, abs=model.cost.max())
+        at = rng.uniform(box.low, box.high)
+        box, undecided = Box(0.8 * at + 0.2 * box.low, 0.8 * at + 0.2 * box.high), first.undecided
+
+
+def test_forged_certificates_of_a_number_of_labels_are_refused(tmp_path):
+    pytest.importorskip("flint")
+    X, y = clusters(60, 2)
+    problem, path = ct.Problem(X, y, C=1.0, C_unlabeled=0.3, balance=("exact", 0.5)), tmp_path / "counted.npz"
+    assert ct.exact_search(ct.s3vm(), problem, branch_on="weights", gap=1e-3, certificate=path).n_nodes > 20
+    assert ct.prove_certificate(path).holds
+    rising = np.array([[-np.inf, 0.0, 0.0, 0.0, 1.0], [0.0, np.inf, 0.0, 1.0, 1.0]])
+    stepped = np.array([[-np.inf, 0.0, 0.0, 0.0, 1.0], [0.0, np.inf, 0.0, 0.0, 2.0]])
+    for forge, said in (
+        (set_header(n_positive=26), ""),
+        (set_header(n_positive=24), ""),
+        (set_header(n_positive=None), ""),
+        (set_header(n_positive=51), "51 is no number of labels"),
+        (set_header(n_positive=25.0), "25.0 is no number of labels"),
+        (change("cost", lambda a: np.where(np.arange(len(a)) == 30, 0.2, a)), "costs of labels differ"),
+        (change("loss_unlabeled", lambda a: a[:0]), "costs of labels differ"),
+        (change("loss_unlabeled", lambda a: rising), "the loss of a label increases"),
+        (change("loss_unlabeled", lambda a: stepped), "the loss of a label increases"),
+        (change("proof_vector", lambda a: a * np.nan), "a proof has numbers that are none"),
+        (raise_bound, ""),
+        (lower_objective, ""),
+    ):
+        header, arrays = read(path)
+        forge(header, arrays)
+        found = ct.prove_certificate(write(tmp_path / "forged.npz", header, arrays))
+        assert not found.holds
+        assert said in found.problem

@@ -6,8 +6,6 @@ A loss is a table with a row (from, to, a, b, c) for each piece a x² + b x + c.
 import numpy as np
 from numba import njit
 
-MARGIN = 2.0**-16  # the share of an interval that a line touches an envelope away from its ends, if it is not the loss
-
 
 @njit(cache=True, error_model="numpy")
 def below(table, l, u, s):
@@ -41,7 +39,9 @@ def slope(table, l, u, t):
             own = 2.0 * a * t + b
     if convex:
         return own
-    t = min(max(t, l + MARGIN * (u - l)), u - MARGIN * (u - l))
+    # Not too near to an end of the interval: the line might be any there.
+    margin = 2.0**-16 * (u - l)
+    t = min(max(t, l + margin), u - margin)
     if bent:
         for _ in range(60):
             s = 0.5 * (low + high)
@@ -57,7 +57,7 @@ def slope(table, l, u, t):
         if x > min(table[k, 1], u) or x > t:
             continue
         y = (table[k, 2] * x + table[k, 3]) * x + table[k, 4]
-        for g in range(k, len(table)):
+        for g in range(len(table)):
             z = min(table[g, 1], u)
             if z < max(table[g, 0], l) or z <= x or z < t:
                 continue
@@ -72,7 +72,8 @@ def touch(Z, cost, offset, tables, kind, middle, half, at, err, decided, planes)
     """Add what some points pay at least in a box to planes (constant, slopes) that touch ``at`` some points of it.
 
     Points whose loss is one convex quadratic there are added to what is ``decided`` (constant, slopes, form), and are
-    not among those that are left, which are returned.
+    not among those that are left, which are returned.  A fifth table, if there is one, is of two losses and stands for
+    the lesser of them, for which no point is decided.
     """
     m, n = Z.shape
     left = np.zeros(m, dtype=np.bool_)
@@ -84,7 +85,7 @@ def touch(Z, cost, offset, tables, kind, middle, half, at, err, decided, planes)
             rad += abs(z[j]) * half[j]
         l, u, inside = f - rad, f + rad, -1
         for k in range(len(table)):
-            if table[k, 0] <= l and u <= table[k, 1] and table[k, 2] >= 0.0:
+            if kind[i] < 4 and table[k, 0] <= l and u <= table[k, 1] and table[k, 2] >= 0.0:
                 inside = k
         if inside >= 0:
             a, b, c = table[inside, 2], table[inside, 3], table[inside, 4]

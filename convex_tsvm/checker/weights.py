@@ -19,15 +19,19 @@ from .kernels import points_of
 
 
 class Region(tuple[Any, Any]):
-    """Ends of weights and bias, with the points that are not ``decided`` in it, and what the others pay."""
+    """Ends of weights and bias, with the points that are not ``decided`` in it, and what the others pay.
+
+    Of the points that are not decided ``asked`` must be labelled +1, where a number of labels is stated.
+    """
 
     points: Any = None
     decided: Any = None
+    asked = 0
 
     def part(self, low: Any, high: Any) -> Region:
         """A part of it, of which the same is known."""
         found = Region((low, high))
-        found.points, found.decided = self.points, self.decided
+        found.points, found.decided, found.asked = self.points, self.decided, self.asked
         return found
 
 
@@ -35,6 +39,9 @@ class Weights:
     """min Σ_j ½ λ_j w_j² + μ_j |w_j| + Σ c_i ℓ_i(f_i) over w and perhaps a bias, f_i = (φ(x_i) - centre)·w + b + c.
 
     The φ are the features of a point, or the monomials of a polynomial kernel; boxes are along the columns of ``axes``.
+    Where a number of points without a label must be labelled +1, their loss is that of the label +1, and with a price p
+    of it each pays the lesser of ℓ(f) + p and ℓ(-f), and all together less p for each that must be.  The loss may not
+    increase, so that no labelling costs less than that in which those with the largest outputs are labelled +1.
     """
 
     nothing = -math.inf  # a bound that holds without any proof
@@ -64,6 +71,7 @@ class Weights:
         #: Operations of which an output is made, beyond those for each of its coordinates.
         self.steps = 16 + 2 * d + 4 * degree
         self.off = self.centre_error(np.asarray(arrays["balance_points"], dtype=np.int64)) @ np.abs(self.axes) * MORE
+        self.n_positive = stated["n_positive"]
         self.read_losses(*(np.array(arrays[f"loss_{name}"], dtype=float) for name in ("labeled", "unlabeled")))
 
     def axes_error(self) -> float:
@@ -110,19 +118,24 @@ class Weights:
             whole = not len(loss) or (loss[0, 0] == -np.inf and loss[-1, 1] == np.inf)
             demand(whole, "a loss is not finite everywhere")
             demand(all(a > 0 or (a == 0 and side * b >= 0) for a, b, side in ends), "a loss is unbounded below")
-        found = [labeled, reflected(labeled), unlabeled]
-        self.tables = np.full((3, max(map(len, found)), 5), 0.0)
-        self.tables[:, :, :2] = np.inf, -np.inf  # pieces that are none
-        for own, table in zip(self.tables, found, strict=True):
-            own[: len(table)] = table
+        #: Losses for +1, for -1, without a label, and the last one's reflection.
+        self.tables = tables_of([labeled, reflected(labeled), unlabeled, reflected(unlabeled)])
         even = np.array_equal(reflected(unlabeled), unlabeled)
+        if self.n_positive is not None:
+            costs = self.cost[self.y == 0]
+            demand(len(unlabeled) and len(costs) and costs[0] > 0 and np.ptp(costs) == 0, "costs of labels differ")
+            demand(falls(unlabeled), "the loss of a label increases")
+            right = isinstance(self.n_positive, int) and 0 <= self.n_positive <= len(costs)
+            demand(right, f"{self.n_positive!r} is no number of labels")
+            even = 2 * self.n_positive == len(costs)
+            self.worth = float(costs[0])  # of a price of 1
         self.mirrored = even and self.value == 0 and not self.y.any()
         self.kind = np.where(self.y > 0, 0, np.where(self.y < 0, 1, 2)).astype(np.int8)
         pays = (self.cost > 0) & ((self.y != 0) | (len(unlabeled) > 0))
         self.points = np.flatnonzero(pays).astype(np.int32)
         a, b, c = np.abs(self.tables[:, :, 2:]).max(axis=1).T * MORE
         cost, kind, n = self.cost[pays], self.kind[pays], self.n + 1
-        each = np.bincount(kind, cost, 3)
+        each = np.bincount(kind, cost, 4)
         # All points pay terms of at most constant + Σ_j linear_j |θ_j| + squares_j θ_j², as (Σ_j t_j)² <= n Σ_j t_j².
         self.constant = float(each @ (n * a * self.value**2 + b * abs(self.value) + c))
         self.linear, self.squares = np.full(self.n, each @ b), np.full(self.n, n * each @ a)
@@ -188,7 +201,7 @@ class Weights:
         """A box with what is known of points there: all that pay are undecided in one that says nothing."""
         found = box if isinstance(box, Region) else Region(box)
         if found.points is None:
-            found.points, found.decided = self.points, np.zeros(1 + self.n + self.n**2)
+            found.points, found.decided, found.asked = self.points, np.zeros(1 + self.n + self.n**2), self.n_positive
         return found
 
     def rows(self, points: Any) -> Any:
@@ -210,14 +223,20 @@ class Weights:
         """The objective of the weights and the bias in the file, or more."""
         at = np.array(arrays["coefficients"], dtype=float)
         demand(at.shape == (self.n,) and np.isfinite(at).all(), "the solution is no finite numbers")
-        total = self.room(at, at)
+        total, kind = self.room(at, at), self.kind
+        if self.n_positive is not None:
+            # Whichever are labelled +1 show that there is such a labelling: those with the largest outputs.
+            unlabeled = np.flatnonzero(self.y == 0)
+            f = np.concatenate([self.rows(points) @ at for points in self.parts(unlabeled)])
+            kind = kind.copy()
+            kind[unlabeled[np.argsort(-f, kind="stable")[self.n_positive :]]] = 3
         for points in self.parts(self.points):
             values, size = np.full(len(points), -np.inf), np.abs(at)
             f = self.rows(points) @ at + self.value
             far = (self.sizes(points) @ size[: self.d] + (size[self.d :].sum() + abs(self.value))) * MORE + TINY
             err = ((self.n + self.steps) * EPS * far + float(self.off @ size[: self.d])) * MORE
             for k in range(self.tables.shape[1]):
-                first, last, a, b, c = self.tables[self.kind[points], k].T
+                first, last, a, b, c = self.tables[kind[points], k].T
                 here = (first - err <= f) & (f <= last + err)
                 value = (a * f + b) * f + c + (2 * np.abs(a) * far + np.abs(b)) * err * MORE
                 values = np.maximum(values, np.where(here, value, -np.inf))
@@ -229,26 +248,64 @@ class Weights:
         """Points in parts of so many that what is computed of each takes little memory."""
         return np.array_split(points, max(1, -(-len(points) // 65536)))
 
-    def planes(self, box: Region, at: Any) -> Any:
+    def kinds(self, box: Region, middle: Any, half: Any, err: float) -> Any:
+        """Which of the losses each undecided point pays: for one price of a label +1 (4) unless its label is certain.
+
+        It is +1 (2) for those that are among as many points with the largest outputs as must be, anywhere in the box,
+        and -1 (3) for those that are nowhere.
+        """
+        kind = self.kind[box.points].astype(np.int8)
+        if self.n_positive is None:
+            return kind
+        free = np.flatnonzero(kind == 2)
+        last, low, high = len(free) - box.asked, np.empty(len(free)), np.empty(len(free))
+        if not 0 < last < len(free):
+            kind[free] = 2 if last == 0 else 3
+            return kind
+        for part in self.parts(np.arange(len(free))):
+            Z = self.rows(box.points[free[part]])
+            f, rad = Z @ middle + self.value, (np.abs(Z) @ half) * MORE + err
+            low[part], high[part] = f - rad, f + rad
+        kind[free] = 4
+        kind[free[high < np.partition(low, last)[last]]] = 3
+        kind[free[low > np.partition(high, last - 1)[last - 1]]] = 2
+        return kind
+
+    def planes(self, box: Region, at: Any, prices: Any) -> Any:
         """Planes that touch at points of a box, shape (k, n + 1), and the box with fewer points undecided."""
         low, high = box
         err = self.far(low, high)[1]
-        found, decided, left = np.zeros((len(at), self.n + 1)), box.decided.copy(), []
+        found, decided = np.zeros((len(at), self.n + 1)), box.decided.copy()
         middle = 0.5 * (low + high)
         half = np.maximum(high - middle, middle - low) * (1 + 2 * EPS)
-        for points in self.parts(box.points):
-            kept = touch(
-                self.rows(points), self.cost[points], self.value, self.tables, self.kind[points], middle, half, at, err,
+        kind, left = self.kinds(box, middle, half, err), np.zeros(len(box.points), dtype=bool)
+        priced = kind == 4
+        for part in self.parts(np.flatnonzero(~priced)):
+            points = box.points[part]
+            left[part] = touch(
+                self.rows(points), self.cost[points], self.value, self.tables, kind[part], middle, half, at, err,
                 decided, found,
             )  # fmt: skip
-            left.append(points[kept])
+        smaller = box.part(low, high)
+        if self.n_positive is not None:
+            asked = box.asked - int((kind == 2).sum())
+            smaller.asked = asked + int((kind[left] == 2).sum())
+            found[:, 0] -= self.worth * asked * prices
+            for part in self.parts(np.flatnonzero(priced)):
+                points = box.points[part]
+                for k, price in enumerate(prices):
+                    both = np.concatenate([self.tables[3], self.tables[2] + [0, 0, 0, 0, price]])
+                    touch(
+                        self.rows(points), self.cost[points], self.value, tables_of([both] * 5), kind[part], middle,
+                        half, at[k : k + 1], err, decided, found[k : k + 1],
+                    )  # fmt: skip
+            left |= priced
         form = decided[1 + self.n :].reshape(self.n, self.n)
         for plane, own in zip(found, at, strict=True):
             bent = form @ own
             plane[0] += decided[0] - 0.5 * float(bent @ own)
             plane[1:] += decided[1 : 1 + self.n] + bent
-        smaller = box.part(low, high)
-        smaller.points, smaller.decided = np.concatenate(left), decided
+        smaller.points, smaller.decided = box.points[left], decided
         return found, smaller
 
     def least(self, low: Any, high: Any, slopes: Any) -> Any:
@@ -258,6 +315,26 @@ class Weights:
             free = -np.sign(slopes) * np.maximum(np.abs(slopes) - self.kink, 0.0) / bend
         t = np.minimum(np.maximum(np.where(np.abs(slopes) <= self.kink, 0.0, free), low), high)
         return (0.5 * bend * t + slopes) * t + self.kink * np.abs(t)
+
+
+def falls(table: Any) -> bool:
+    """Whether a finite loss never increases, but for rounding where its pieces meet."""
+    first, last, a, b, c = table.T
+    with np.errstate(invalid="ignore"):
+        slopes = np.where(a != 0, 2 * a * np.array([first, last]), 0.0) + b
+    t = first[1:]
+    before, after = ((a[k] * t + b[k]) * t + c[k] for k in (slice(0, -1), slice(1, None)))
+    size = (np.abs(a).max() * np.abs(t) + np.abs(b).max()) * np.abs(t) + np.abs(c).max()
+    return bool((slopes <= 0).all() and (after - before <= 8 * EPS * size).all())
+
+
+def tables_of(losses: list[Any]) -> Any:
+    """Losses as one array, with pieces that are none where one has fewer than others."""
+    found = np.zeros((len(losses), max(map(len, losses)), 5))
+    found[:, :, :2] = np.inf, -np.inf
+    for own, table in zip(found, losses, strict=True):
+        own[: len(table)] = table
+    return found
 
 
 def monomials(kernel: Any, d: int, constant: bool) -> list[tuple[float, Any]] | None:
@@ -281,20 +358,28 @@ def monomials(kernel: Any, d: int, constant: bool) -> list[tuple[float, Any]] | 
 @proves("weights", "planes")
 def by_planes(given: Weights, box: Any, proof: Any, cutoff: float) -> Any:
     """What a convex combination of planes proves: a bound, and a box that is claimed."""
-    k, n, sides = proof.number, given.n, 2 if proof.share else 0
+    k, sides = proof.number, 2 if proof.share else 0
+    n = given.n + (given.n_positive is not None)
     demand(k >= 1 and len(proof.vector) == k * n + k + sides * n, "a proof by planes has more or fewer numbers")
     demand(not np.isnan(proof.vector).any(), "a proof has numbers that are none")
     at, weights, claimed = np.split(proof.vector, [k * n, k * n + k])
     box = given.region(box)
     low, high = box
     demand((weights >= 0).all() and abs(math.fsum(weights.tolist()) - 1) <= (k + 2) * EPS, "weights do not add up to 1")
-    planes, box = given.planes(box, np.clip(at.reshape(k, n), low, high))
-    found, room = weights @ planes, given.room(low, high, 3 * k)
+    at = at.reshape(k, n)
+    prices = at[:, given.n :].ravel()
+    planes, box = given.planes(box, np.clip(at[:, : given.n], low, high), prices)
+    # Where a loss of labels has steps of the size of rounding, other labellings may cost so much less.
+    steps = 8 * given.tables.shape[1] if len(prices) else 0
+    found, room = weights @ planes, given.room(low, high, 3 * k + steps)
+    if len(prices):
+        paid = given.worth * len(given.points) * float(np.abs(prices).max())
+        room += 12 * (len(given.points) + given.steps) * EPS * paid * MORE
     each = given.least(low, high, found[1:])
     bound = found[0] + float(each.sum()) - room
     if not sides:
         return bound, box
-    first, last = np.split(claimed, 2)
+    first, last = (end[: given.n] for end in np.split(claimed, 2))
     first, last = np.maximum(first, low), np.minimum(last, high)
     for start, end, out in ((low, np.minimum(first, high), first > low), (np.maximum(last, low), high, last < high)):
         beyond = given.least(start, end, found[1:])

@@ -94,20 +94,21 @@ def _line(h, k, l, u, t, ends, a, b, c, last, x, y):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def plane(X, offset, free, kind, cost, points, low, high, at, slack, losses, decided, left, found, spread):
+def plane(X, offset, free, kind, cost, points, low, high, at, slack, priced, losses, decided, left, found, spread):
     """The plane at a point of a box; how many points are left undecided, and what those that are not pay.
 
     Parameters
     ----------
     X, offset, free
         Outputs are x w + offset, and + b where that is ``free``: the last coordinate.
-    kind, cost : which of the losses each point pays, and its factor
-    points : those that are undecided in a larger box
+    points, kind : those that are undecided in a larger box, and which of the losses each of them pays
+    cost : the factor of each point's loss
     low, high, at : ends of the box, and the point in it
     slack : by how much rounding may move outputs in the box
+    priced : whether the loss of kind 2 holds for one price only, so that its points are not decided
     losses : ends, a, b, c, count and whether the piece ends a convex stretch, a row for each loss
     decided : constant, slopes and form of what decided points pay; is changed
-    left : indices of the undecided points, the first of which are set
+    left : places of the undecided points among the points, the first of which are set
     found : constant and slopes of the plane; is set
     spread : how much outputs of undecided points vary with each coordinate, times costs; is set
 
@@ -136,13 +137,14 @@ def plane(X, offset, free, kind, cost, points, low, high, at, slack, losses, dec
             t += at[n - 1]
             m += middle[n - 1]
             rad += half[n - 1]
-        h, q = kind[i], cost[i]
+        h, q = kind[p], cost[i]
         last = count[h]
         l, u = m - rad, m + rad
         k = 0
         while k < last - 1 and l >= ends[h, k + 1]:
             k += 1
-        if u <= ends[h, k + 1] and a[h, k] >= 0.0:
+        single = priced and h == 2
+        if not single and u <= ends[h, k + 1] and a[h, k] >= 0.0:
             A, B, G = q * a[h, k], q * (2.0 * a[h, k] * offset + b[h, k]), (a[h, k] * offset + b[h, k]) * offset
             decided[0] += q * (G + c[h, k])
             if B != 0.0:
@@ -153,11 +155,11 @@ def plane(X, offset, free, kind, cost, points, low, high, at, slack, losses, dec
                     for g in range(n):
                         decided[1 + n + j * n + g] += 2.0 * A * z[j] * z[g]
             continue
-        left[used] = i
+        left[used] = p
         used += 1
         t = min(max(t, l), u)
         f = k
-        convex = a[h, k] >= 0.0 or l == u
+        convex = (a[h, k] >= 0.0 and not single) or l == u
         while f < last - 1 and t >= ends[h, f + 1]:
             f += 1
         for piece in range(k, last - 1):

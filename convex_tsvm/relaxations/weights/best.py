@@ -69,10 +69,10 @@ class BestWeights:
 
         # In units in which outputs and the objective are about 1.
         unit = 1 / np.where(model.largest > 0, model.largest, 1.0)
-        scale = max(model.value(start, points, cost)[0], 1e-300)
+        scale = max(abs(model.value(start, points, cost)[0]), 1e-300)
 
         def function(at: Array) -> tuple[float, Array]:
-            value, slopes = model.value(at * unit, points, cost)
+            value, slopes, _ = model.value(at * unit, points, cost)
             return value / scale, slopes * unit / scale
 
         found = scipy.optimize.minimize(
@@ -114,7 +114,8 @@ class BestWeights:
             self.consider(arrays["coefficients"])
 
     def solution(self, *, stopped: bool) -> tuple[Point, Array | None, float]:
-        """The decision function, no labels but its signs, and its objective; KeyboardInterrupt if there is none yet."""
+        """The decision function, labels that are not just signs, and objective; KeyboardInterrupt if none is known."""
         if self.at is None:
             raise KeyboardInterrupt
-        return self.model.expansion(self.at), None, self.objective
+        labels = None if self.model.n_positive is None else self.labels
+        return self.model.expansion(self.at), labels, self.objective

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,28 +9,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...instance import Instance
+from ...instance.space import Bias
 from ...kernels import Polynomial
 from ...losses import PLQ, Pieces
 from ...points import LinearPoints
 from ...problem import Array
 from ...solution import Expansion
-from ...validation import is_sparse
 from ..bound_model import BoundModel
 from ..box import Box
 from ..envelopes.model import spans
 from ..rounding import EPS, outward
 from ._loops import combine, least, narrow, plane
-
-#: Boxes with more coordinates than this are not made.
-MOST_FEATURES = 1000
+from .features import features, n_features, principal
 
 
 @dataclass(frozen=True, eq=False)
 class Undecided:
-    """The points whose losses may bend in a box, and what the others pay: see :func:`._loops.plane`."""
+    """The points whose losses may bend in a box, what the others pay, and how many are to be labelled +1, if counted.
+
+    What they pay is as :func:`._loops.plane` has it.
+    """
 
     points: NDArray[np.int32]
     decided: Array
+    asked: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +53,8 @@ class Touched:
         The formulation's objective here, not rounded up, and that with envelopes in place of losses.
     shift : float
         How far the plane may be from that of a check, whose intervals of outputs have slightly other ends.
+    price : array, shape (1,) or (0,)
+        What a label +1 costs, where a number of labels is prescribed.
     """
 
     at: Array
@@ -61,6 +64,7 @@ class Touched:
     objective: float
     relaxed: float
     shift: float
+    price: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,9 +89,14 @@ class WeightModel(BoundModel):
     fixed bias, or for a free one the mean of all points, from which the bias is counted here.  The φ are the features
     of the points, or the monomials of a polynomial kernel.  Where the regularizer is ½ λ ‖w‖² boxes are along the
     principal ``axes`` of the points, shape (d, d), so that features that rise together make no thin slanted valleys.
+
+    Where a number of unlabelled points must be labelled +1, each pays the lesser of ℓ(f) + p and ℓ(-f), for any price
+    p of the label +1, less p for every label +1 that there must be: no labelling with that number costs less, and at
+    given outputs the best one costs no more for a price between what the last points on either side gain by +1.
     """
 
     about = "weights"
+    most_features = 1000
 
     def __init__(self, instance: Instance) -> None:
         super().__init__()
@@ -95,15 +104,20 @@ class WeightModel(BoundModel):
         if why is not None:
             raise ValueError(why)
         self.instance = instance
-        problem, bias = instance.problem, instance.bias
-        self.features, self.cost, self.free = _features(instance), instance.cost, bias.free
+        problem, bias, self.n_positive = instance.problem, instance.bias, instance.n_positive
+        if self.n_positive is not None:
+            bias = Bias(bias.fitted, None, bias.members)
+            label_loss, constant = instance.formulation.label_loss(compared=True)
+            self.label_loss = label_loss + constant
+        self.features, self.cost, self.free = features(instance), instance.cost, bias.free
         losses = [kind.of_output for kind in instance.formulation.by_kind]
+        if self.n_positive is not None:
+            losses += [self.label_loss, self.label_loss.reflect()]  # those of points whose label is certain in a box
         self.kind = instance.formulation.kinds(problem).astype(np.int32)
         pays = (self.cost > 0) & np.array([loss is not None for loss in losses])[self.kind]
         self.points = np.flatnonzero(pays).astype(np.int32)
         self.losses = [loss if isinstance(loss, PLQ) else PLQ([], [(0, 0, 0)]) for loss in losses]
-        pieces = Pieces.of(self.losses)
-        self.pieces = (pieces.ends, pieces.rate / 2, pieces.offset, pieces.constant, pieces.count, _cuts(pieces))
+        self.tables = _tables(self.losses)
         d, self.offset = self.features.shape[1], bias.offset
         self.n = d + self.free
         found = instance.formulation.regularizer.separable(d)
@@ -113,9 +127,10 @@ class WeightModel(BoundModel):
         self.members = bias.members if bias.centred else np.arange(problem.n) if bias.free else np.arange(0)
         centre = self.features[self.members].mean(axis=0) if len(self.members) else np.zeros(d)
         along = not self.kink.any() and np.ptp(self.bend[:d]) == 0
-        self._turn(centre, _principal(self.features - centre) if along else np.eye(d))
+        self._turn(centre, principal(self.features - centre) if along else np.eye(d))
         #: Whether other signs of all weights and the bias make no difference, so that half of all boxes is enough.
         even = all(self.losses[k] == self.losses[k].reflect() for k in np.unique(self.kind[self.points]))
+        even = even and self.n_positive in (None, problem.n_unlabeled / 2)
         self.mirrored = even and self.offset == 0 and not problem.y.any()
 
     def _turn(self, centre: Array, axes: Array) -> None:
@@ -152,7 +167,7 @@ class WeightModel(BoundModel):
     @property
     def begin(self) -> Undecided:
         """What is known of the points where nothing is known of the box."""
-        return Undecided(self.points, np.zeros(1 + self.n + self.n**2))
+        return Undecided(self.points, np.zeros(1 + self.n + self.n**2), self.n_positive or 0)
 
     def root(self, cutoff: float) -> Box:
         """The box of weights of all solutions below a cutoff, and of a bias beyond which no loss falls."""
@@ -183,16 +198,20 @@ class WeightModel(BoundModel):
     def proven(self, box: Box) -> Array:
         """Labels given, or the signs of all outputs in a box; 0 where it has both."""
         y, (low, high) = self.instance.problem.y, self.outputs(box)
+        if self.n_positive is not None:
+            kind = self._kinds(box, box.low, self.begin)[0]
+            low, high = np.zeros((2, len(y)))
+            low[self.points], high[self.points] = kind == 3, -1.0 * (kind == 4)
         return np.where(y != 0, y, np.where(low > 0, 1.0, np.where(high < 0, -1.0, 0.0)))
 
-    def outputs(self, box: Box) -> tuple[Array, Array]:
-        """Ends of the outputs of all points over a box."""
-        d = self.X.shape[1]
+    def outputs(self, box: Box, points: Any = slice(None)) -> tuple[Array, Array]:
+        """Ends of the outputs of all points, or some, over a box."""
+        d, X = self.X.shape[1], self.X[points]
         middle, half = 0.5 * (box.low + box.high), 0.5 * (box.high - box.low)
-        f = self.X @ middle[:d] + (self.offset + float(middle[d:].sum()))
+        f = X @ middle[:d] + (self.offset + float(middle[d:].sum()))
         rad = np.full(len(f), self.slack(box) + float(half[d:].sum()))
         for j in range(d):
-            rad += np.abs(self.X[:, j]) * half[j]
+            rad += np.abs(X[:, j]) * half[j]
         return f - rad, f + rad
 
     def far(self, box: Box) -> float:
@@ -206,30 +225,66 @@ class WeightModel(BoundModel):
         """
         size, (constant, linear, squares) = np.maximum(np.abs(box.low), np.abs(box.high)), self.sizes
         total = 6 * (constant + float(linear @ size + squares @ size**2)) + float((self.bend * size + self.kink) @ size)
-        return 2 * EPS * (self.instance.problem.n + 4 * self.n + 3 * planes + 16) * total
+        more = 16 if self.n_positive is None else 16 + 8 * len(self.label_loss.pieces)
+        return 2 * EPS * (self.instance.problem.n + 4 * self.n + 3 * planes + more) * total
 
     def slack(self, box: Box) -> float:
         """By how much rounding may move an output in a box."""
         return 2 * (self.n + 64) * EPS * self.far(box)
 
-    def touch(self, box: Box, at: Array, undecided: Undecided) -> Touched:
-        """The plane that touches at a point of a box."""
-        decided = undecided.decided.copy()
-        paid, found, left, spread, shift = self._touch(undecided.points, self.cost, box, at, self.slack(box), decided)
-        below = Undecided(left.copy() if len(left) < len(undecided.points) else undecided.points, decided)
+    def touch(self, box: Box, at: Array, undecided: Undecided, price: Array | None = None) -> Touched:
+        """The plane that touches at a point of a box, for a price or the best one there."""
+        kind, best = self._kinds(box, at, undecided)
+        price = best if price is None else price
+        paid, found, below, spread, shift = self._touch(undecided, kind, self.cost, box, at, self.slack(box), price)
         costs = self._costs(at)
-        return Touched(at, found, below, spread, paid + costs, float(found[0] + found[1:] @ at) + costs, shift)
+        return Touched(at, found, below, spread, paid + costs, float(found[0] + found[1:] @ at) + costs, shift, price)
 
     def _touch(
-        self, points: NDArray[np.int32], cost: Array, box: Box, at: Array, slack: float, decided: Array
-    ) -> tuple[float, Array, NDArray[np.int32], Array, float]:
-        """What some points pay at a point of a box, the plane there, the points left, their spread, and its shift."""
+        self, given: Undecided, kind: NDArray[np.int32], cost: Array, box: Box, at: Array, slack: float, price: Array
+    ) -> tuple[float, Array, Undecided, Array, float]:
+        """What points pay at a point of a box, the plane there, what is left undecided, its spread, and its shift."""
+        points, decided, asked = given.points, given.decided.copy(), given.asked
         left, found, spread = np.empty(len(points), dtype=np.int32), np.empty(1 + self.n), np.empty(self.n)
+        tables, free = self.tables, np.flatnonzero(kind == 2) if len(price) else left[:0]
+        if len(free):
+            priced = (self.label_loss + float(price[0])).minimum(self.label_loss.reflect())
+            tables = _tables([*self.losses[:2], priced, *self.losses[3:]])
         used, paid, shift = plane(
-            self.X, self.offset, self.free, self.kind, cost, points, box.low, box.high, at, slack,
-            self.pieces, decided, left, found, spread,
+            self.X, self.offset, self.free, kind, cost, points, box.low, box.high, at, slack, len(free) > 0,
+            tables, decided, left, found, spread,
         )  # fmt: skip
-        return paid, found, left[:used], spread, shift
+        certain = int((kind == 3).sum())
+        if len(free):
+            worth = float(price[0] * cost[points[free[0]]])
+            found[0], paid = found[0] - worth * (asked - certain), paid - worth * (asked - certain)
+            shift += 16 * EPS * (len(points) + 16) * abs(worth) * len(free)
+        if used < len(points):
+            left = left[:used]
+            points, asked = points[left], asked - certain + int((kind[left] == 3).sum())
+        return paid, found, Undecided(points, decided, asked), spread, shift
+
+    def _kinds(self, box: Box, at: Array, undecided: Undecided) -> tuple[NDArray[np.int32], Array]:
+        """Which loss each undecided point pays, and for what price of a label +1 at a point of a box; or no price.
+
+        Labels are certain (3 for +1, 4 for -1) of points that are among those with the largest outputs everywhere in
+        the box, as many as are to be labelled +1, or nowhere.  The price is one for which as many gain by +1, and on
+        neither side of what those gain that are certain.
+        """
+        kind = self.kind[undecided.points]
+        if self.n_positive is None:
+            return kind, np.zeros(0)
+        free = np.flatnonzero(kind == 2)
+        last, points = len(free) - undecided.asked, undecided.points[free]
+        if not 0 < last < len(free):
+            kind[free] = 3 if last == 0 else 4
+            return kind, np.zeros(1)
+        low, high = self.outputs(box, points)
+        least, most = np.partition(low, last)[last], np.partition(high, last - 1)[last - 1]
+        kind[free[low > most]], kind[free[high < least]] = 3, 4
+        f = np.partition(self.outputs(Box(at, at), points)[1], [last - 1, last])
+        middle = float(np.clip(0.5 * (f[last - 1] + f[last]), least, most))
+        return kind, np.array([self.label_loss(-middle) - self.label_loss(middle)])
 
     def _costs(self, at: Array) -> float:
         """What weights cost."""
@@ -255,14 +310,24 @@ class WeightModel(BoundModel):
         narrow(self.bend, self.kink, planes.found, planes.each, cutoff - planes.bound, low, high)
         return box.meet(*outward(low, high))
 
-    def value(self, at: Array, points: NDArray[np.int32], cost: Array) -> tuple[float, Array]:
-        """The objective of some points with some costs, and a subgradient."""
-        paid, found, *_ = self._touch(points, cost, Box(at, at), at, 0.0, self.begin.decided)
-        return paid + self._costs(at), found[1:] + self.bend * at + self.kink * np.sign(at)
+    def value(self, at: Array, points: NDArray[np.int32], cost: Array) -> tuple[float, Array, float]:
+        """The objective of some points with some costs, a subgradient, and what rounding may do to it."""
+        kind = self.kind[points]
+        if self.n_positive is not None:
+            # As many of these points as stand for those that are to be labelled +1 are, with the largest outputs.
+            free = np.flatnonzero(kind == 2)
+            order = free[np.argsort(self.outputs(Box(at, at), points[free])[1], kind="stable")]
+            number = round(self.n_positive * len(free) / self.instance.problem.n_unlabeled)
+            kind[order] = np.where(np.arange(len(free)) < len(free) - number, 4, 3)
+        given = Undecided(points, self.begin.decided, 0)
+        paid, found, _, _, shift = self._touch(given, kind, cost, Box(at, at), at, 0.0, np.zeros(0))
+        slopes = found[1:] + self.bend * at + self.kink * np.sign(at)
+        return paid + self._costs(at), slopes, shift + self.doubt(Box(at, at))
 
     def objective(self, at: Array) -> float:
         """The objective at weights and bias, rounded up."""
-        return self.value(at, self.points, self.cost)[0] + self.doubt(Box(at, at))
+        value, _, doubt = self.value(at, self.points, self.cost)
+        return value + doubt
 
     def expansion(self, at: Array) -> Expansion:
         """Weights and bias as a decision function of the problem."""
@@ -282,13 +347,14 @@ class WeightModel(BoundModel):
         return Expansion(self.features @ w + bias, coefficients, bias, 0.5 * float(self.bend[:d] @ w**2))
 
     def statement(self) -> tuple[dict[str, Any], dict[str, Array]]:
-        formulation, bias = self.instance.formulation, self.instance.bias
+        formulation = self.instance.formulation
         return {
-            "bias": "centred" if bias.centred else "free" if bias.free else "none",
-            "value": bias.offset,
+            "bias": "free" if self.free else "centred" if len(self.members) else "none",
+            "value": self.offset,
+            "n_positive": self.n_positive,
         }, {
             "loss_labeled": spans(formulation.labeled),
-            "loss_unlabeled": spans(formulation.unlabeled),
+            "loss_unlabeled": spans(formulation.unlabeled if self.n_positive is None else self.label_loss),
             "bend": self.bend,
             "kink": self.kink,
         }
@@ -297,6 +363,12 @@ class WeightModel(BoundModel):
         if isinstance(self.instance.problem.X, LinearPoints):
             return "files of searches have points that are arrays, not such as are known by their products"
         return super().why_no_file()
+
+
+def _tables(losses: list[PLQ]) -> tuple[Any, ...]:
+    """Losses as the compiled loop has them."""
+    pieces = Pieces.of(losses)
+    return pieces.ends, pieces.rate / 2, pieces.offset, pieces.constant, pieces.count, _cuts(pieces)
 
 
 def _cuts(pieces: Pieces) -> NDArray[np.bool_]:
@@ -315,36 +387,19 @@ def _places(loss: PLQ) -> Array:
     return np.array([*loss.breaks, *ends], dtype=float)
 
 
-def _n_features(instance: Instance) -> int:
-    """Number of features that boxes of weights have."""
-    problem, d = instance.problem, instance.problem.X.shape[1]
-    if not isinstance(problem.kernel, Polynomial):
-        return d
-    degree, with_constant = problem.kernel.degree, problem.kernel.coef0 > 0
-    return math.comb(d + degree - 1 + with_constant, degree) - (with_constant and _no_constant(instance))
-
-
-def _no_constant(instance: Instance) -> bool:
-    """Whether a constant feature makes no difference, as the bias is free or the origin is a mean."""
-    return instance.bias.free or instance.bias.centred
-
-
-def _features(instance: Instance) -> Array:
-    """The points as rows of features."""
-    problem = instance.problem
-    if isinstance(problem.kernel, Polynomial):
-        found = problem.kernel.features(problem.X)
-        return np.asarray(found[:, : _n_features(instance)])
-    if isinstance(problem.X, LinearPoints):
-        return np.column_stack([problem.linear_outputs(axis) for axis in np.eye(problem.X.shape[1])])
-    return np.asarray(problem.X.toarray() if is_sparse(problem.X) else problem.X)
-
-
-def _principal(Z: Array) -> Array:
-    """The principal axes of rows as columns, the first the one in which they vary most; none is turned by its sign."""
-    axes = np.linalg.eigh(Z.T @ Z)[1][:, ::-1]
-    largest = np.abs(axes).argmax(axis=0)
-    return np.asarray(axes * np.sign(axes[largest, np.arange(len(axes))]))
+def _why_no_balance(instance: Instance) -> str | None:
+    """Why boxes of weights know nothing of a balance, or None if they do."""
+    formulation, costs = instance.formulation, instance.problem.cost[instance.problem.unlabeled]
+    taken = None
+    if instance.target_sum is not None:
+        taken = "take a mean output, a number of labels, or None"
+    elif instance.n_positive is not None and not formulation.is_about_labels:
+        taken = "take a number of labels where labels are to be found"
+    elif instance.n_positive is not None and (np.ptp(costs) > 0 or not costs[0]):
+        taken = "take a number of labels of points that cost the same"
+    elif instance.n_positive is None and instance.target is not None and not formulation.fit_intercept:
+        taken = "meet a mean output by a bias, and fit_intercept=False"
+    return taken and f"{instance.balance}: boxes of weights {taken}"
 
 
 def why_no_planes(instance: Instance) -> str | None:
@@ -352,14 +407,13 @@ def why_no_planes(instance: Instance) -> str | None:
     formulation, problem = instance.formulation, instance.problem
     if not (problem.is_linear or isinstance(problem.kernel, Polynomial)):
         return f"kernel={problem.kernel!r}: boxes of weights are for the linear kernel and polynomials"
-    if _n_features(instance) > MOST_FEATURES:
-        return f"{_n_features(instance)} features are more than the {MOST_FEATURES} that boxes of weights are for"
+    if n_features(instance) > WeightModel.most_features:
+        most = WeightModel.most_features
+        return f"{n_features(instance)} features are more than the {most} that boxes of weights are for"
     if formulation.additions or formulation.constraints:
         return "boxes of weights know a balance, and neither additions nor other constraints on outputs"
-    if instance.n_positive is not None or instance.target_sum is not None:
-        return f"{instance.balance}: boxes of weights take a mean output, or None"
-    if instance.target is not None and not formulation.fit_intercept:
-        return f"{instance.balance}: boxes of weights meet a mean output by a bias, and fit_intercept=False"
+    if (why := _why_no_balance(instance)) is not None:
+        return why
     for kind in formulation.by_kind:
         loss = kind.of_output
         if loss is not None and not (isinstance(loss, PLQ) and loss.is_finite and np.isfinite(loss.minimizers()[0])):
@@ -367,7 +421,7 @@ def why_no_planes(instance: Instance) -> str | None:
                 f"{kind.field}={kind.loss!r}: boxes of weights are for piecewise linear-quadratic losses that are "
                 "finite and bounded below"
             )
-    if formulation.regularizer.separable(_n_features(instance)) is None:
+    if formulation.regularizer.separable(n_features(instance)) is None:
         return (
             f"regularizer={formulation.regularizer!r}: boxes of weights are for sums of ½ λ w² and λ |w| over the "
             "weights, each with a λ > 0"
@@ -383,5 +437,5 @@ def is_faster(instance: Instance) -> bool:
     problem = instance.problem
     if why_no_planes(instance) is not None:
         return False
-    n = _n_features(instance) + instance.bias.free
+    n = n_features(instance) + instance.bias.free
     return n <= 5 and problem.n_unlabeled >= (50 if n < 5 else 200)

@@ -23,7 +23,7 @@ from .model import Combination, Touched, Undecided, WeightModel, why_no_planes
 
 @dataclass(frozen=True, eq=False)
 class PlaneProof(Proof):
-    """Where planes touch, shape (k, n), their weights, and the box that they leave, None if not used."""
+    """Where planes touch, shape (k, n), or (k, n + 1) with their prices, their weights, and the box left, if any."""
 
     name = "planes"
     at: Array
@@ -31,12 +31,17 @@ class PlaneProof(Proof):
     box: Box | None = None
 
     def apply(self, model: WeightModel, box: Box, cutoff: float) -> tuple[float, Box]:
-        touched = [model.touch(box, np.clip(at, box.low, box.high), model.begin) for at in self.at]
+        n = model.n
+        touched = [model.touch(box, np.clip(at[:n], box.low, box.high), model.begin, at[n:]) for at in self.at]
         bound = model.combined(box, touched, self.weights).bound
-        return bound, box if self.box is None else box.meet(self.box.low, self.box.high)
+        return bound, box if self.box is None else box.meet(self.box.low[:n], self.box.high[:n])
 
     def store(self) -> Stored:
-        ends = () if self.box is None else (self.box.low, self.box.high)
+        ends: list[Array] = []
+        if self.box is not None:
+            # With prices one more number for each end, so that all rows are as long.
+            more = np.zeros(self.at.shape[1] - len(self.box.low))
+            ends = [self.box.low, more, self.box.high, more]
         return Stored(np.concatenate([self.at.ravel(), self.weights, *ends]), len(self.at), float(self.box is not None))
 
     @staticmethod
@@ -95,7 +100,7 @@ class TangentPlanes(Relaxation):
                 break
             at = np.clip(0.5 * (lowest.at + planes.lowest), work.box.low, work.box.high)
         used, cutoff = planes.weights > 0, work.cutoff
-        at, weights = np.array([one.at for one in touched])[used], planes.weights[used]
+        at, weights = np.array([[*one.at, *one.price] for one in touched])[used], planes.weights[used]
         if planes.bound >= cutoff:
             work.accept(PlaneProof(at, weights), np.inf, planes.bound, work.box)
         else:
