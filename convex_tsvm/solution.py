@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from .decision import DecisionFunctions
+from .derivatives import Derivative, FixedPoint
 from .formulations import Formulation
 from .instance import Instance, SmoothPoint, StepSolution
 from .problem import Array, Problem
@@ -310,6 +311,65 @@ class Solution:
             As in :meth:`decision_function`.
         """
         return np.where(self.decision_function(X) >= 0, 1.0, -1.0)
+
+    @cached_property
+    def fixed_point(self) -> FixedPoint:
+        """The stationary point that the solution is at, to the last digits, with its active set."""
+        return FixedPoint(self.formulation, self.problem, self.point)
+
+    def derivative(self, parameter: str | Callable[[float], tuple[Formulation, Problem]], side: int = 1) -> Derivative:
+        """How outputs, coefficients, bias and objective move with a parameter.
+
+        The active set stays: which outputs are at a kink of their loss, on which piece the others are, and which
+        constraints are tight.  So do the tangents of concave parts: it is the derivative of a fixed point of
+        concave-convex steps.  A ValueError says if the solution is not near enough to a stationary point, if there is
+        no such parameter, or what of the formulation has no derivatives here (other regularizers than ½ ‖w‖²,
+        additions, a number of labels).
+
+        Parameters
+        ----------
+        parameter : str or callable
+            "C", "C_unlabeled", "balance" (the mean output), "sigma", "gamma" or "coef0" of the kernel; a number of a
+            loss of the catalogue, such as "s" (that of unlabelled points if both have one), "unlabeled.s" or
+            "labeled.epsilon"; or a function of h that returns the formulation and the problem at h, for the derivative
+            at h = 0 in any direction.
+        side : {1, -1}, default 1
+            Where an output is just about to reach or to leave a kink (``nearest_kink`` is 0) left and right derivative
+            differ: 1 is for a parameter that rises, -1 for one that falls.
+
+        Examples
+        --------
+        >>> solution = ct.cccp(ct.cccp_tsvm(), problem)
+        >>> solution.derivative("balance").outputs[problem.unlabeled].mean().round(6)
+        np.float64(1.0)
+        """
+        return self.fixed_point.derivative(parameter, side)
+
+    def backward(self, gradient: Any, X: Any = None) -> dict[str, Any]:
+        """Gradients of a function of outputs with respect to everything that the solution depends on.
+
+        Parameters
+        ----------
+        gradient : array, shape (n,) or (m,)
+            The function's gradient with respect to the outputs of the training points, or of X.
+        X : array, shape (m, d), optional
+            Other points.
+
+        Returns
+        -------
+        dict
+            A number for each parameter of :meth:`derivative`, NaN where it has none; "cost", shape (n,), with respect
+            to every point's cost; for linear, Gaussian and polynomial kernels of dense points "X", shape (n, d), with
+            respect to the training points, and "points", shape (m, d), to the others.
+
+        Examples
+        --------
+        >>> solution = ct.cccp(ct.cccp_tsvm(), problem)
+        >>> found = solution.backward(np.ones(6) / 6)
+        >>> bool(np.isclose(found["C"], solution.derivative("C").outputs.mean()))
+        True
+        """
+        return self.fixed_point.backward(gradient, X)
 
     def certificate(self) -> Certificate:
         """Recompute every figure from the dual variables, with nothing but the kernel.

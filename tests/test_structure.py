@@ -30,7 +30,7 @@ LAYERS = [
     ["formulations"],
     ["instance"],
     ["modeling", "solvers"],
-    ["decision"],
+    ["decision", "derivatives"],
     ["solution"],
     ["relaxations", "progress"],
     ["methods"],

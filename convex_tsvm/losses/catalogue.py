@@ -42,6 +42,15 @@ def _kept(make: Callable[P, PLQ]) -> Callable[P, PLQ]:
     return function
 
 
+def remade(loss: PLQ, **changes: float) -> PLQ:
+    """A loss of the catalogue with other numbers."""
+    if loss.made_by is None:
+        raise ValueError(f"{loss!r} does not come from the catalogue, and its numbers have no names")
+    name, given = loss.made_by
+    made: PLQ = globals()[name](**given | changes)
+    return made
+
+
 @_kept
 def hinge(s: float = 1.0) -> PLQ:
     """Hinge loss H_s(t) = max(0, s - t); s = 1 is the SVM's (collobert2006 §2, eq. 1).

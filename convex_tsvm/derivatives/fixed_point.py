@@ -1,0 +1,413 @@
+"""How a solution moves with its data: derivatives of a stationary point, from its active set, by one linear system.
+
+At a stationary point every point that pays a loss is at a kink of it, where its output is held while its dual variable
+may move, or its dual variable is -cost times the slope of the loss at its output.  As long as none changes sides, the
+outputs f = K a + b are smooth functions of costs, losses, kernel, points and constraints.  Where concave parts have
+kinks, their tangents stay as they are, and so it is for all fixed points of concave-convex steps.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..formulations import Formulation
+from ..instance import Instance, StepSolution
+from ..kernels import Precomputed
+from ..kernels.gradients import differentiable, gradients
+from ..losses import PLQ, DCLoss
+from ..points import LinearPoints
+from ..problem import Array, Problem
+from ..solvers import LinearSolver, NativeSolver
+from ..validation import is_sparse
+from .parameters import Derivative, Parameter, Path, parameter, parameters_of
+from .system import System
+
+
+@dataclass(frozen=True, eq=False)
+class Moved:
+    """Derivatives of data with respect to a parameter: costs, what is read of losses, K a, and ends of constraints."""
+
+    cost: Array
+    read: Array
+    applied: Array
+    ends: Array
+
+
+class FixedPoint:
+    """A stationary point with its active set, made exact; a ValueError says if there is none, or none is known.
+
+    Its unknowns are the multipliers x of functionals E of the outputs, and b: outputs that are held at a kink, or have
+    a curved loss, and constraints that are active.  With D = 1 / (cost · curvature), or 0 where held,
+
+        (Eᵀ K E + D) x + b Eᵀ 1 = v - Eᵀ K a₀,    (Eᵀ 1)ᵀ x = -1ᵀ a₀,
+
+    where a₀ are the coefficients of the points on linear pieces, and v where the outputs would be at x = 0.
+    """
+
+    little, near = 1e-9, 1e-7  # what is beyond an end, and what is about to be, relative to what moves
+    far = 1e300  # the ends of what may move anywhere
+
+    def __init__(self, formulation: Formulation, problem: Problem, point: Any) -> None:
+        self.instance = instance = Instance(formulation, problem)
+        self.formulation, self.problem = instance.formulation, instance.problem
+        self._given = formulation, problem, point
+        self._check()
+        self.cost, kinds = instance.cost, self.formulation.kinds(self.problem)
+        self.losses = [kind.of_output for kind in self.formulation.by_kind]
+        self.where = [
+            np.flatnonzero((kinds == k) & (self.cost > 0) & (loss is not None)) for k, loss in enumerate(self.losses)
+        ]
+        rows = list(instance.dense_rows())
+        self.A = np.array([row for row, *_ in rows]).reshape(-1, self.problem.n)
+        self.ends = _ends(instance)
+        self.free = self.formulation.fit_intercept
+        given = np.array(point.outputs, dtype=float)
+        if not self._settle(point):
+            again = self._solved_again(point)
+            if again is None or not self._settle(again):
+                raise ValueError("the solution is at no stationary point: fit it with a smaller tol")
+        if float(np.abs(self.f - given).max()) > 0.05 * (1 + float(np.abs(given).max())):
+            raise ValueError("the solution is too far from a stationary point: fit it with a smaller tol")
+
+    def __reduce__(self) -> Any:
+        return FixedPoint, self._given
+
+    def _check(self) -> None:
+        formulation, instance, why = self.formulation, self.instance, None
+        if not formulation.regularizer.is_squared_norm:
+            why = f"regularizer={formulation.regularizer!r}"
+        elif formulation.additions:
+            why = f"additions={formulation.additions!r}"
+        elif instance.target_sum is not None or instance.n_positive is not None:
+            why = f"{instance.balance} as a sum of targets or a number of labels"
+        elif isinstance(self.problem.X, LinearPoints):
+            why = f"X={self.problem.X!r}"
+        for kind in formulation.by_kind:
+            if kind.loss is not None and not (isinstance(kind.loss, PLQ) or _is_smooth(kind.loss)):
+                why = f"{kind.field}={kind.loss!r}, which is not piecewise quadratic, and not smooth"
+        if why is not None:
+            raise ValueError(f"derivatives are for ½ ‖w‖², losses and linear constraints on outputs, not {why}")
+
+    # --- the active set ---------------------------------------------------------------------------------------------
+
+    def _classify(self, point: Any) -> None:
+        """Pieces of losses at the outputs, and points that are rather held at a kink, by their dual variables."""
+        n, f = self.problem.n, np.array(point.outputs, dtype=float)
+        self.f = f
+        known = isinstance(point, StepSolution) and len(point.gamma) == n
+        self.piece, self.held = np.zeros(n, dtype=np.intp), np.full(n, -1)
+        for loss, where in zip(self.losses, self.where, strict=True):
+            if not isinstance(loss, PLQ):
+                continue
+            self.piece[where] = np.searchsorted(loss.breaks, f[where], side="right")
+            kinks = np.flatnonzero(loss.slope_jumps() > 0)
+            if len(kinks) and len(where):
+                at = kinks[np.abs(f[where, None] - loss.breaks[kinks]).argmin(axis=1)]
+                left, right = loss.derivatives(loss.breaks[at])
+                pull = -point.gamma[where] / self.cost[where] if known else 0.5 * (left + right)
+                inside = np.minimum(pull - left, right - pull) if known else 1e-6
+                self.held[where] = np.where(np.abs(f[where] - loss.breaks[at]) < inside, at, -1)
+        sums, multipliers = self.A @ f, np.zeros(len(self.A))
+        self.known: tuple[Array, Array, Array] | None = None
+        if known:
+            multipliers[len(multipliers) - len(point.multipliers) :] = point.multipliers
+            multipliers[: len(multipliers) - len(point.multipliers)] = point.gamma0
+            own = point.coefficients - self.A.T @ multipliers
+            self.known = f - point.bias, own, multipliers
+        close = np.abs(sums[:, None] - self.ends).min(axis=1) < np.abs(multipliers)
+        self.side = np.where(close, np.where(sums < self.ends.mean(axis=1), -1, 1), 0)
+        self.side[np.ptp(self.ends, axis=1) == 0] = 2  # both ends at once
+
+    def _solved_again(self, point: Any) -> StepSolution | None:
+        """The convex step at the solution's tangents, solved to the last digits; None if no solver takes it."""
+        found, outputs = None, point.outputs
+        for kind in (LinearSolver, NativeSolver):
+            if kind.takes.why_not(self.formulation, self.problem) is None:
+                solver = kind(self.problem, tol=1e-9)
+                for _ in range(5):  # a tangent may change on the way
+                    found = solver.solve(self.instance.step(outputs))
+                    before, outputs = self.instance.tangents(outputs, self.cost), found.outputs
+                    if np.array_equal(before, self.instance.tangents(outputs, self.cost)):
+                        break
+                break
+        return found
+
+    def _settle(self, point: Any) -> bool:
+        """Find the active set near a point that agrees with its stationary point; whether there is one."""
+        self._classify(point)
+        for turn in range(50):
+            self._factor()
+            change = self._solve()
+            q, low, high = self._bounds()
+            beyond = np.maximum(low - q, q - high) > self.little * (1 + np.abs(q))
+            if change <= self.little * (1 + float(np.abs(self.f).max())) and not beyond.any():
+                return True
+            # All at once, and later one at a time, so that it does not go around.
+            moving = np.flatnonzero(beyond) if turn < 10 else np.flatnonzero(beyond)[:1]
+            self._move(moving, np.where(q > high, 1, -1)[moving])
+        return False
+
+    def _read(self, instance: Instance) -> Array:
+        """Slope, curvature and value of each point's loss, where it is held, and ends of what may move, shape (6, n).
+
+        An output may move on its piece, and for one that is held the slope between those beside its kink.
+        """
+        found = np.zeros((6, self.problem.n))
+        found[4:] = [[-self.far], [self.far]]
+        for kind, own, where in zip(instance.formulation.by_kind, self.losses, self.where, strict=True):
+            loss, f = kind.of_output, self.f[where]
+            if isinstance(loss, PLQ) and isinstance(own, PLQ):
+                if len(loss.pieces) != len(own.pieces):
+                    raise ValueError(f"{kind.field}={own!r} has another number of pieces at once when it is moved")
+                a, b, c = loss.pieces[self.piece[where]].T
+                edges = np.clip(loss.edges, -self.far, self.far)
+                found[:3, where] = 2 * a * f + b, 2 * a, (a * f + b) * f + c
+                found[4:, where] = edges[self.piece[where]], edges[self.piece[where] + 1]
+                held = where[self.held[where] >= 0]
+                t = loss.breaks[self.held[held]]
+                found[:, held] = [0 * t, 0 * t, loss(t), t, *loss.derivatives(t)]
+            elif loss is not None and len(where):
+                smooth: Any = loss
+                found[:3, where] = smooth.derivative(f), smooth.curvature(f), smooth(f)
+        return found
+
+    def _bounds(self) -> tuple[Array, Array, Array]:
+        """What may move, and its ends, for points and constraints, each of shape (n + k,).
+
+        They are outputs and sums, and in place of what is held slopes and multipliers.
+        """
+        held, active = self.held >= 0, self.side != 0
+        gamma, multipliers = self._split(self.x)
+        low, high = np.r_[self.read[4], self.ends[:, 0]], np.r_[self.read[5], self.ends[:, 1]]
+        low[self.problem.n :][active] = np.where(self.side == -1, 0.0, -self.far)[active]
+        high[self.problem.n :][active] = np.where(self.side == 1, 0.0, self.far)[active]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            slopes = np.where(held, -gamma / self.cost, self.f)
+        return np.r_[slopes, np.where(active, multipliers, self.A @ self.f)], low, high
+
+    def _move(self, moving: NDArray[np.intp], direction: NDArray[np.intp]) -> None:
+        """Let what is held go to the piece in a direction, and others to the kink there, or the piece, or the end."""
+        self.piece, self.held, self.side = self.piece.copy(), self.held.copy(), self.side.copy()
+        n, kinds = self.problem.n, self.formulation.kinds(self.problem)
+        for i, way in zip(moving.tolist(), direction.tolist(), strict=True):
+            if i >= n:
+                self.side[i - n] = way if self.side[i - n] == 0 else 0
+            elif self.held[i] >= 0:
+                self.piece[i], self.held[i] = self.held[i] + (way > 0), -1
+            else:
+                end = self.piece[i] - (way < 0)  # the breakpoint that is crossed
+                loss: Any = self.losses[kinds[i]]
+                if loss.slope_jumps()[end] > 0:
+                    self.held[i] = end
+                else:
+                    self.piece[i] += way
+
+    # --- the linear system ------------------------------------------------------------------------------------------
+
+    def _factor(self) -> None:
+        """What the active set makes of the linear system."""
+        problem = self.problem
+        self.read = self._read(self.instance)
+        slope, bend = self.read[:2]
+        curved = self.cost * np.abs(bend) > 1e-12  # a curvature that changes nothing is none
+        self.S, self.T = np.flatnonzero((self.held >= 0) | curved), np.flatnonzero(self.side)
+        self.fixed = np.where(curved, 0.0, -self.cost * slope)
+        self.D = np.zeros(len(self.S) + len(self.T))
+        self.D[np.flatnonzero(curved[self.S])] = 1 / (self.cost * bend)[curved]
+        ones = np.r_[np.ones(len(self.S)), self.A[self.T].sum(axis=1)]
+        if self.free and not ones.any():
+            raise ValueError("b may move without any change: no output is at a kink, on a curved piece, or in a sum")
+        self.applied = self._applied(self.fixed)
+        if problem.is_linear:
+            points = problem.X[self.S]
+            sums = (problem.combination(row) for row in self.A[self.T])
+            self.Z = np.vstack([points.toarray() if is_sparse(points) else points, *sums])
+            self.system = System(self.D, ones, self.free, Z=self.Z)
+            return
+        columns = np.zeros((problem.n, 0))
+        if len(self.S):
+            precomputed = isinstance(problem.kernel, Precomputed)
+            columns = problem.X[:, self.S] if precomputed else problem.kernel(problem.X, problem.X[self.S])
+        self.K = np.column_stack([columns, self.sums[:, self.T]])
+        gram = np.vstack([self.K[self.S], self.A[self.T] @ self.K])
+        self.system = System(self.D, ones, self.free, gram=gram)
+
+    @cached_property
+    def sums(self) -> Array:
+        """K Aᵀ, shape (n, number of constraints)."""
+        return np.array([self.problem.apply_kernel(row) for row in self.A]).reshape(self.A.shape).T
+
+    def _applied(self, coefficients: Array) -> Array:
+        """K times coefficients near those of the solution, from what it has of them already, if it has."""
+        if self.known is None or self.problem.is_linear:
+            return self.problem.apply_kernel(coefficients)
+        # What constraints add is in K Aᵀ; the rest differs at few points.
+        outputs, own, multipliers = self.known
+        other = coefficients - own
+        other[np.abs(other) <= 1e-12 * self.cost] = 0.0
+        change = self.problem.apply_kernel(other) if other.any() else 0.0
+        return np.asarray(outputs - self.sums @ multipliers + change)
+
+    def _solve(self) -> float:
+        """Set multipliers, bias, coefficients and outputs of the active set; how far the outputs have moved."""
+        n_S = len(self.S)
+        v = np.where(self.held >= 0, self.read[3], self.f)[self.S] - (self.cost * self.read[0])[self.S] * self.D[:n_S]
+        ends = self.ends[self.T, (self.side[self.T] > 0).astype(int)]
+        self.x, self.b = self.system.solve(np.r_[v, ends] - self._functionals(self.applied), -float(self.fixed.sum()))
+        self.a = self.fixed + self._spread(self.x)
+        f = self.applied + self._times(self.x) + self.b
+        change, self.f = float(np.abs(f - self.f).max()), f
+        self.read = self._read(self.instance)
+        return change
+
+    def _functionals(self, outputs: Array) -> Array:
+        """Eᵀ f."""
+        return np.r_[outputs[self.S], self.A[self.T] @ outputs]
+
+    def _split(self, x: Array) -> tuple[Array, Array]:
+        """Multipliers of points, shape (n,), and of all constraints."""
+        points, rows = np.zeros(self.problem.n), np.zeros(len(self.A))
+        points[self.S], rows[self.T] = x[: len(self.S)], x[len(self.S) :]
+        return points, rows
+
+    def _spread(self, x: Array) -> Array:
+        """E x, shape (n,)."""
+        points, rows = self._split(x)
+        return np.asarray(points + self.A.T @ rows)
+
+    def _times(self, x: Array) -> Array:
+        """K E x, shape (n,)."""
+        return self.problem.linear_outputs(self.Z.T @ x) if self.problem.is_linear else np.asarray(self.K @ x)
+
+    # --- parameters -------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def parameters(self) -> dict[str, Parameter]:
+        """What may be moved, by name."""
+        return parameters_of(self.instance)
+
+    def moved(self, moving: Parameter) -> Moved:
+        """Derivatives of data with respect to a parameter, by central differences: exact, but of kernels to 1e-9."""
+        given, sides = [], []
+        for h in (moving.step, -moving.step, 0.0):
+            with contextlib.suppress(ValueError):  # on one side it may not be allowed
+                given.append(Instance(*moving.at(moving.value + h)))
+                sides.append(h)
+        first, second, width = given[0], given[1], sides[0] - sides[1]
+        same = first.problem.X is second.problem.X and first.problem.kernel == second.problem.kernel
+        applied = [np.zeros(self.problem.n) if same else one.problem.apply_kernel(self.a) for one in (first, second)]
+        return Moved(
+            (first.cost - second.cost) / width,
+            (self._read(first) - self._read(second)) / width,
+            (applied[0] - applied[1]) / width,
+            (_ends(first) - _ends(second)) / width,
+        )
+
+    # --- derivatives ------------------------------------------------------------------------------------------------
+
+    def derivative(self, name: str | Path, side: int = 1) -> Derivative:
+        """How all moves with a parameter: see :meth:`Solution.derivative`."""
+        state, moving = FixedPoint.__new__(FixedPoint), parameter(self.parameters, name)
+        state.__dict__.update(self.__dict__)  # its active set may become another one
+        for _ in range(2 * self.problem.n):
+            moved = state.moved(moving)
+            x, coefficients, outputs, bias = state._speeds(moved)
+            steps, leaving = state._leaving(moved, x, outputs, side)
+            points = np.flatnonzero(leaving.any(axis=1))
+            if not len(points):
+                break
+            state._move(points, np.where(leaving[points, 1], 1, -1))
+            state._factor()
+            state._solve()
+        gamma, multipliers = state._split(state.x)
+        ends = np.where(state.side > 0, moved.ends[:, 1], moved.ends[:, 0])
+        objective = -0.5 * state.a @ moved.applied + moved.cost @ state.read[2] + state.cost @ moved.read[2]
+        objective += gamma @ np.where(state.held >= 0, moved.read[3], 0.0) + multipliers @ ends
+        w = self.problem.combination(coefficients) if self.problem.is_linear else None
+        return Derivative(outputs, coefficients, bias, w, float(objective), steps)
+
+    def _speeds(self, moved: Moved) -> tuple[Array, Array, Array, float]:
+        """How multipliers, coefficients, outputs and the bias move while the active set stays."""
+        push = moved.cost * self.read[0] + self.cost * moved.read[0]
+        held, curved = self.held >= 0, np.zeros(self.problem.n, dtype=bool)
+        curved[self.S] = ~held[self.S]
+        fixed = np.where(held | curved, 0.0, -push)
+        applied = moved.applied + (self.problem.apply_kernel(fixed) if fixed.any() else 0.0)
+        v = np.where(held[self.S], moved.read[3, self.S], -push[self.S] * self.D[: len(self.S)])
+        ends = moved.ends[self.T, (self.side[self.T] > 0).astype(int)]
+        x, b = self.system.solve(np.r_[v, ends] - self._functionals(applied), -float(fixed.sum()))
+        return x, fixed + self._spread(x), applied + self._times(x) + b, b
+
+    def _leaving(
+        self, moved: Moved, x: Array, outputs: Array, side: int
+    ) -> tuple[tuple[float, float], NDArray[np.bool_]]:
+        """How far the parameter may go until one of what may move is at an end, and what leaves its ends at once."""
+        (gamma, multipliers), held, active = self._split(x), self.held >= 0, self.side != 0
+        q, low, high = self._bounds()
+        with np.errstate(divide="ignore", invalid="ignore"):
+            slopes = np.where(held, -(gamma + q[: len(held)] * moved.cost) / self.cost, outputs)
+        speed = np.r_[slopes, np.where(active, multipliers, self.A @ outputs)]
+        by_ends = np.r_[moved.read[4:].T, np.where(active[:, None], 0.0, moved.ends)]
+        room = np.maximum(np.column_stack([q - low, high - q]), 0.0)
+        closing = (by_ends - speed[:, None]) * [1.0, -1.0]  # by which the room to each end shrinks
+        size = 1 + np.abs(q)[:, None]
+        leaving = (room <= self.near * size) & (side * closing > self.little * (size + np.abs(speed).max()))
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            steps = np.where(closing != 0, room / closing, np.inf)
+        ends = float(steps[closing < 0].max(initial=-np.inf)), float(steps[closing > 0].min(initial=np.inf))
+        return ends, leaving
+
+    def backward(self, gradient: Any, X: Any = None) -> dict[str, Any]:
+        """Gradients of a function of outputs with respect to all data: see :meth:`Solution.backward`."""
+        problem, a = self.problem, self.a
+        points = problem.X if X is None else X
+        g = np.asarray(gradient, dtype=float)
+        if g.shape != (points.shape[0],) or not np.isfinite(g).all():
+            raise ValueError(
+                f"gradient has shape {g.shape}; it must have ({points.shape[0]},) finite numbers, one a point"
+            )
+        u = problem.apply_kernel(g) if X is None else problem.kernel(problem.X, X) @ g
+        p, q = self.system.solve(self._functionals(u), float(g.sum()))
+        spread, (own, rows) = self._spread(p), self._split(p)
+        free = u - self._times(p) - q  # with respect to a point's dual variable, were it free
+        found: dict[str, Any] = {"cost": -free * self.read[0]}
+        ahead = g - spread if X is None else -spread
+        for name, moving in self.parameters.items():
+            try:
+                moved = self.moved(moving)
+            except ValueError:
+                found[name] = np.nan
+                continue
+            value = -free @ (moved.cost * self.read[0] + self.cost * moved.read[0]) + ahead @ moved.applied
+            value += own @ np.where(self.held >= 0, moved.read[3], 0.0)
+            value += rows @ np.where(self.side > 0, moved.ends[:, 1], moved.ends[:, 0])
+            if X is not None and moved.applied.any():
+                sides = [moving.at(moving.value + h)[1].kernel(X, problem.X) @ a for h in (moving.step, -moving.step)]
+                value += g @ (sides[0] - sides[1]) / (2 * moving.step)
+            found[name] = float(value)
+        if differentiable(problem.kernel) and not is_sparse(problem.X):
+            both = np.column_stack([a, ahead])
+            slopes = gradients(problem.kernel, problem.X, problem.X, both)
+            found["X"] = ahead[:, None] * slopes[0] + a[:, None] * slopes[1]
+            if X is not None:
+                found["X"] += a[:, None] * gradients(problem.kernel, problem.X, X, g[:, None])[0]
+                found["points"] = g[:, None] * gradients(problem.kernel, X, problem.X, a[:, None])[0]
+        return found
+
+
+def _ends(instance: Instance) -> Array:
+    """Ends of sums of outputs, shape (k, 2)."""
+    return np.array([ends for _, *ends in instance.dense_rows()], dtype=float).reshape(-1, 2)
+
+
+def _is_smooth(loss: Any) -> bool:
+    """Whether a loss has no kink, and a curvature."""
+    if isinstance(loss, DCLoss):
+        return getattr(loss.convex, "is_smooth", False) and hasattr(loss.concave, "curvature")
+    return bool(getattr(loss, "is_smooth", False)) and hasattr(loss, "curvature")
