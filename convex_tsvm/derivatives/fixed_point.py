@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ..formulations import Formulation
 from ..instance import Instance, StepSolution
-from ..kernels import Precomputed
+from ..kernels import RBF, Precomputed
 from ..kernels.gradients import differentiable, gradients
 from ..losses import PLQ, DCLoss
 from ..points import LinearPoints
@@ -126,12 +126,12 @@ class FixedPoint:
 
     def _solved_again(self, point: Any) -> StepSolution | None:
         """The convex step at the solution's tangents, solved to the last digits; None if no solver takes it."""
-        found, outputs = None, point.outputs
+        found, outputs = point if isinstance(point, StepSolution) else None, point.outputs
         for kind in (LinearSolver, NativeSolver):
             if kind.takes.why_not(self.formulation, self.problem) is None:
                 solver = kind(self.problem, tol=1e-9)
                 for _ in range(5):  # a tangent may change on the way
-                    found = solver.solve(self.instance.step(outputs))
+                    found = solver.solve(self.instance.step(outputs), found)
                     before, outputs = self.instance.tangents(outputs, self.cost), found.outputs
                     if np.array_equal(before, self.instance.tangents(outputs, self.cost)):
                         break
@@ -372,13 +372,32 @@ class FixedPoint:
             raise ValueError(
                 f"gradient has shape {g.shape}; it must have ({points.shape[0]},) finite numbers, one a point"
             )
-        u = problem.apply_kernel(g) if X is None else problem.kernel(problem.X, X) @ g
+        dense = differentiable(problem.kernel) and not (is_sparse(problem.X) or is_sparse(points))
+        K = problem.kernel(problem.X, points) if dense and not problem.is_linear else None
+        applied = problem.apply_kernel(g) if X is None and K is None else None
+        u = applied if applied is not None else (problem.kernel(problem.X, points) if K is None else K) @ g
         p, q = self.system.solve(self._functionals(u), float(g.sum()))
         spread, (own, rows) = self._spread(p), self._split(p)
         free = u - self._times(p) - q  # with respect to a point's dual variable, were it free
         found: dict[str, Any] = {"cost": -free * self.read[0]}
         ahead = g - spread if X is None else -spread
+        scaled = None  # the gradient with respect to a factor of all points
+        if dense:
+            first, second = gradients(
+                problem.kernel, problem.X, problem.X, np.array([a, ahead]), K if X is None else None
+            )
+            found["X"] = ahead[:, None] * first + a[:, None] * second
+            if X is not None:
+                across = None if K is None else K.T
+                (of_new,) = gradients(problem.kernel, X, problem.X, a[None], across)
+                (of_old,) = gradients(problem.kernel, problem.X, X, g[None], K)
+                found["points"], found["X"] = g[:, None] * of_new, found["X"] + a[:, None] * of_old
+            scaled = sum(float(np.sum(found[name] * own_points)) for name, own_points in
+                         (("X", problem.X), ("points", X)) if name in found)  # fmt: skip
         for name, moving in self.parameters.items():
+            if isinstance(problem.kernel, RBF) and scaled is not None and name in ("sigma", "gamma"):
+                found[name] = scaled / (-moving.value if name == "sigma" else 2 * moving.value)
+                continue
             try:
                 moved = self.moved(moving)
             except ValueError:
@@ -391,13 +410,6 @@ class FixedPoint:
                 sides = [moving.at(moving.value + h)[1].kernel(X, problem.X) @ a for h in (moving.step, -moving.step)]
                 value += g @ (sides[0] - sides[1]) / (2 * moving.step)
             found[name] = float(value)
-        if differentiable(problem.kernel) and not is_sparse(problem.X):
-            both = np.column_stack([a, ahead])
-            slopes = gradients(problem.kernel, problem.X, problem.X, both)
-            found["X"] = ahead[:, None] * slopes[0] + a[:, None] * slopes[1]
-            if X is not None:
-                found["X"] += a[:, None] * gradients(problem.kernel, problem.X, X, g[:, None])[0]
-                found["points"] = g[:, None] * gradients(problem.kernel, X, problem.X, a[:, None])[0]
         return found
 
 

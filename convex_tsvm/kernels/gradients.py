@@ -15,17 +15,15 @@ def differentiable(kernel: Any) -> bool:
     return isinstance(kernel, Linear | RBF | Polynomial)
 
 
-def gradients(kernel: Any, X: Array, Z: Array, coefficients: Array) -> list[Array]:
-    """Gradients of Σ_j c_j k(x, z_j) at the rows x of X, shape (n, d), for each column c of coefficients."""
-    found, times = [], kernel
-    if isinstance(kernel, Polynomial):
-        times = Polynomial(kernel.degree - 1, kernel.gamma, kernel.coef0) if kernel.degree > 1 else None
-    K = None if isinstance(kernel, Linear) else np.ones((len(X), len(Z))) if times is None else times(X, Z)
-    for c in coefficients.T:
-        if K is None:
-            found.append(np.tile(c @ Z, (len(X), 1)))
-        elif isinstance(kernel, RBF):
-            found.append(2 * kernel.gamma * (K @ (c[:, None] * Z) - (K @ c)[:, None] * X))
-        else:
-            found.append(kernel.degree * kernel.gamma * (K @ (c[:, None] * Z)))
-    return found
+def gradients(kernel: Any, X: Array, Z: Array, coefficients: Array, K: Array | None = None) -> list[Array]:
+    """Gradients of Σ_j c_j k(x, z_j) at the rows x of X, shape (n, d), for each row c of coefficients.
+
+    ``K`` are the kernel's values, shape (n, m), if they are known.
+    """
+    if isinstance(kernel, Linear):
+        return [np.tile(c @ Z, (len(X), 1)) for c in coefficients]
+    if isinstance(kernel, RBF):
+        K = kernel(X, Z) if K is None else K
+        return [2 * kernel.gamma * (K @ (c[:, None] * Z) - (K @ c)[:, None] * X) for c in coefficients]
+    slope = kernel.degree * kernel.gamma * (kernel.gamma * (X @ Z.T) + kernel.coef0) ** (kernel.degree - 1)
+    return [slope @ (c[:, None] * Z) for c in coefficients]
