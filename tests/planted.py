@@ -1312,7 +1312,47 @@ WEIGHTS = [
     ),
 ]
 
+#: Derivatives of solutions.
+DERIVATIVES = [
+    Fault(
+        "a kink that moves takes no output with it",
+        "derivatives/fixed_point.py",
+        "v = np.where(held[self.S], moved.read[3, self.S],",
+        "v = np.where(held[self.S], 0.0,",
+        ("tests/test_derivatives.py::test_derivatives_are_those_of_fits",),
+    ),
+    Fault(
+        "the objective's derivative misses the kernel's",
+        "derivatives/fixed_point.py",
+        "objective = -0.5 * state.a @ moved.applied",
+        "objective = -0.4 * state.a @ moved.applied",
+        ("tests/test_derivatives.py::test_derivatives_are_those_of_fits",),
+    ),
+    Fault(
+        "what is about to leave a kink stays on both sides",
+        "derivatives/fixed_point.py",
+        "leaving = (room <= self.near * size) & (side",
+        "leaving = (room < 0) & (side",
+        ("tests/test_derivatives.py::test_at_a_kink_there_are_two_derivatives",),
+    ),
+    Fault(
+        "eliminated outputs have no part in the bias",
+        "derivatives/system.py",
+        "np.append(right, scaled.sum() - rho)",
+        "np.append(right, -rho)",
+        ("tests/test_derivatives.py::test_derivatives_are_those_of_fits",),
+    ),
+    Fault(
+        "points have the gradient of the outputs there alone",
+        "derivatives/fixed_point.py",
+        "ahead[:, None] * first + a[:, None] * second",
+        "ahead[:, None] * first",
+        ("tests/test_derivatives.py::test_gradients_are_sums_of_derivatives",),
+    ),
+]
+
 FAULTS = [
+    *DERIVATIVES,
     *LOSSES,
     *CCCP,
     *BALANCE,

@@ -52,6 +52,7 @@ class FixedPoint:
 
     little, near = 1e-9, 1e-7  # what is beyond an end, and what is about to be, relative to what moves
     far = 1e300  # the ends of what may move anywhere
+    most_values = 2**26  # of a kernel that are kept for gradients
 
     def __init__(self, formulation: Formulation, problem: Problem, point: Any) -> None:
         self.instance = instance = Instance(formulation, problem)
@@ -365,7 +366,7 @@ class FixedPoint:
 
     def backward(self, gradient: Any, X: Any = None) -> dict[str, Any]:
         """Gradients of a function of outputs with respect to all data: see :meth:`Solution.backward`."""
-        problem, a = self.problem, self.a
+        problem = self.problem
         points = problem.X if X is None else X
         g = np.asarray(gradient, dtype=float)
         if g.shape != (points.shape[0],) or not np.isfinite(g).all():
@@ -373,43 +374,54 @@ class FixedPoint:
                 f"gradient has shape {g.shape}; it must have ({points.shape[0]},) finite numbers, one a point"
             )
         dense = differentiable(problem.kernel) and not (is_sparse(problem.X) or is_sparse(points))
-        K = problem.kernel(problem.X, points) if dense and not problem.is_linear else None
-        applied = problem.apply_kernel(g) if X is None and K is None else None
-        u = applied if applied is not None else (problem.kernel(problem.X, points) if K is None else K) @ g
+        # Where its values fit into memory the kernel is computed once for all.
+        K = None
+        if dense and not problem.is_linear and problem.n * len(points) <= self.most_values:
+            K = problem.kernel(problem.X, points)
+        if K is None and X is None:
+            u = problem.apply_kernel(g)
+        else:
+            u = (problem.kernel(problem.X, points) if K is None else K) @ g
         p, q = self.system.solve(self._functionals(u), float(g.sum()))
-        spread, (own, rows) = self._spread(p), self._split(p)
+        spread = self._spread(p)
         free = u - self._times(p) - q  # with respect to a point's dual variable, were it free
         found: dict[str, Any] = {"cost": -free * self.read[0]}
         ahead = g - spread if X is None else -spread
-        scaled = None  # the gradient with respect to a factor of all points
         if dense:
-            first, second = gradients(
-                problem.kernel, problem.X, problem.X, np.array([a, ahead]), K if X is None else None
-            )
-            found["X"] = ahead[:, None] * first + a[:, None] * second
-            if X is not None:
-                across = None if K is None else K.T
-                (of_new,) = gradients(problem.kernel, X, problem.X, a[None], across)
-                (of_old,) = gradients(problem.kernel, problem.X, X, g[None], K)
-                found["points"], found["X"] = g[:, None] * of_new, found["X"] + a[:, None] * of_old
-            scaled = sum(float(np.sum(found[name] * own_points)) for name, own_points in
-                         (("X", problem.X), ("points", X)) if name in found)  # fmt: skip
+            found |= self._of_points(ahead, K, g, X)
         for name, moving in self.parameters.items():
-            if isinstance(problem.kernel, RBF) and scaled is not None and name in ("sigma", "gamma"):
-                found[name] = scaled / (-moving.value if name == "sigma" else 2 * moving.value)
-                continue
-            try:
-                moved = self.moved(moving)
-            except ValueError:
-                found[name] = np.nan
-                continue
-            value = -free @ (moved.cost * self.read[0] + self.cost * moved.read[0]) + ahead @ moved.applied
-            value += own @ np.where(self.held >= 0, moved.read[3], 0.0)
-            value += rows @ np.where(self.side > 0, moved.ends[:, 1], moved.ends[:, 0])
-            if X is not None and moved.applied.any():
-                sides = [moving.at(moving.value + h)[1].kernel(X, problem.X) @ a for h in (moving.step, -moving.step)]
-                value += g @ (sides[0] - sides[1]) / (2 * moving.step)
-            found[name] = float(value)
+            if name not in found:
+                found[name] = self._of_number(moving, p, free, ahead, g, X)
+        return found
+
+    def _of_number(self, moving: Parameter, p: Array, free: Array, ahead: Array, g: Array, X: Any) -> float:
+        """The gradient with respect to a parameter; NaN where that has no derivative."""
+        try:
+            moved = self.moved(moving)
+        except ValueError:
+            return np.nan
+        own, rows = self._split(p)
+        value = -free @ (moved.cost * self.read[0] + self.cost * moved.read[0]) + ahead @ moved.applied
+        value += own @ np.where(self.held >= 0, moved.read[3], 0.0)
+        value += rows @ np.where(self.side > 0, moved.ends[:, 1], moved.ends[:, 0])
+        if X is not None and moved.applied.any():
+            sides = [moving.at(moving.value + h)[1] for h in (moving.step, -moving.step)]
+            first, second = (one.kernel(X, one.X) @ self.a for one in sides)
+            value += g @ (first - second) / (2 * moving.step)
+        return float(value)
+
+    def _of_points(self, ahead: Array, K: Array | None, g: Array, X: Any) -> dict[str, Any]:
+        """Gradients with respect to points, and of a Gaussian kernel's width, which only scales them."""
+        problem, a = self.problem, self.a
+        first, second = gradients(problem.kernel, problem.X, problem.X, np.array([a, ahead]), K if X is None else None)
+        found: dict[str, Any] = {"X": ahead[:, None] * first + a[:, None] * second}
+        if X is not None:
+            (of_new,) = gradients(problem.kernel, X, problem.X, a[None], None if K is None else K.T)
+            (of_old,) = gradients(problem.kernel, problem.X, X, g[None], K)
+            found = {"X": found["X"] + a[:, None] * of_old, "points": g[:, None] * of_new}
+        if isinstance(problem.kernel, RBF):
+            scaled = float(np.sum(found["X"] * problem.X)) + (0.0 if X is None else float(np.sum(found["points"] * X)))
+            found |= {"sigma": -scaled / problem.kernel.sigma, "gamma": scaled / (2 * problem.kernel.gamma)}
         return found
 
 

@@ -22,8 +22,16 @@ def gradients(kernel: Any, X: Array, Z: Array, coefficients: Array, K: Array | N
     """
     if isinstance(kernel, Linear):
         return [np.tile(c @ Z, (len(X), 1)) for c in coefficients]
-    if isinstance(kernel, RBF):
-        K = kernel(X, Z) if K is None else K
-        return [2 * kernel.gamma * (K @ (c[:, None] * Z) - (K @ c)[:, None] * X) for c in coefficients]
-    slope = kernel.degree * kernel.gamma * (kernel.gamma * (X @ Z.T) + kernel.coef0) ** (kernel.degree - 1)
-    return [slope @ (c[:, None] * Z) for c in coefficients]
+    found = [np.empty(X.shape) for _ in coefficients]
+    size = max(1, 2**23 // max(len(Z), 1))  # rows that are computed at once
+    for part in (slice(start, start + size) for start in range(0, len(X), size)):
+        if isinstance(kernel, RBF):
+            values = kernel(X[part], Z) if K is None else K[part]
+        else:
+            values = (kernel.gamma * (X[part] @ Z.T) + kernel.coef0) ** (kernel.degree - 1)
+        for own, c in zip(found, coefficients, strict=True):
+            own[part] = values @ (c[:, None] * Z)
+            if isinstance(kernel, RBF):
+                own[part] -= (values @ c)[:, None] * X[part]
+            own[part] *= 2 * kernel.gamma if isinstance(kernel, RBF) else kernel.degree * kernel.gamma
+    return found
