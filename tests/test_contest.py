@@ -10,17 +10,15 @@ from strategies import searches
 from test_exact import moons
 
 import convex_tsvm as ct
-from convex_tsvm.exact.contest import Choice, Contest, Schedule
+from convex_tsvm.exact.contest import Choice, Schedule
 from convex_tsvm.exact.tree import claimed
 from convex_tsvm.relaxations.region import Rules
 
 
 def of(tree_seconds, root_seconds, root_bound):
     """A contest at some time, with an incumbent of 1."""
-    box = types.SimpleNamespace(unknown=range(50))
-    builder = types.SimpleNamespace(model=types.SimpleNamespace(root=lambda cutoff: box))
-    found = Contest(builder, Rules(gap=0.0), types.SimpleNamespace(objective=1.0), head_start=2.0)
-    found.tree_seconds, found.root_seconds = tree_seconds, root_seconds
+    found = Choice(types.SimpleNamespace(rules=Rules(gap=0.0), incumbent=types.SimpleNamespace(objective=1.0)))
+    found.head_start, found.tree_seconds, found.root_seconds = 2.0, tree_seconds, root_seconds
     if root_bound is not None:
         found.work = types.SimpleNamespace(bound=root_bound, open=True, unfinished=True)
     return found
@@ -72,8 +70,7 @@ def test_a_root_that_goes_on_proves_what_it_does_in_one_piece(sliced, tmp_path):
     path = tmp_path / "certificate.npz"
     search = ct.exact.BranchAndBound(formulation, problem, gap=1e-3, checkpoint=path).run()
     assert search.status == "optimal"
-    assert search.choice.contest is not None
-    assert search.choice.contest.root_seconds > 0
+    assert search.choice.root_seconds > 0
     assert ct.prove_certificate(path).holds
 
 
@@ -82,7 +79,7 @@ def test_a_search_that_is_stopped_keeps_the_better_bound(sliced, tmp_path):
     seen, path = {}, tmp_path / "checkpoint.npz"
 
     def stop(progress):
-        work = search.choice.contest.work if search.choice.contest is not None else None
+        work = search.choice.work
         if not seen and work is not None and work.open:
             seen["root"], seen["tree"] = work.bound, progress.lower_bound
             raise KeyboardInterrupt
@@ -104,8 +101,8 @@ def test_what_the_root_has_proven_is_in_the_checkpoints_of_a_search_that_goes_on
     path, copies = tmp_path / "checkpoint.npz", []
 
     def keep(progress):
-        if path.exists() and search.choice.contest is not None and search.choice.contest.work is not None:
-            copies.append((path.read_bytes(), search.choice.contest.work.bound, progress.lower_bound))
+        if path.exists() and search.choice.work is not None:
+            copies.append((path.read_bytes(), search.choice.work.bound, progress.lower_bound))
 
     search = ct.exact.BranchAndBound(
         formulation, problem, gap=1e-3, callback=keep, checkpoint=path, checkpoint_every=1e-6
@@ -132,7 +129,7 @@ def test_a_root_that_a_limit_has_stopped_goes_on_in_the_next_run(sliced, tmp_pat
     path, bounds = tmp_path / "checkpoint.npz", [-np.inf, -np.inf]
 
     def stop(progress):
-        work = search.choice.contest.work if search.choice.contest is not None else None
+        work = search.choice.work
         if work is not None and work.bound > max(progress.lower_bound, *bounds):
             raise KeyboardInterrupt
 
@@ -156,8 +153,8 @@ def test_a_root_that_is_behind_when_a_limit_comes_begins_again_later(sliced, tmp
     path = tmp_path / "checkpoint.npz"
 
     def stop(progress):
-        if search.choice.contest is not None and search.choice.contest.work is not None:
-            search.choice.contest.work.bound = -np.inf
+        if search.choice.work is not None:
+            search.choice.work.bound = -np.inf
             raise KeyboardInterrupt
 
     search = ct.exact.BranchAndBound(formulation, problem, gap=1e-3, callback=stop, checkpoint=path)
@@ -166,6 +163,5 @@ def test_a_root_that_is_behind_when_a_limit_comes_begins_again_later(sliced, tmp
     assert not search.state.settled
     again = ct.exact.BranchAndBound(formulation, problem, gap=1e-3, checkpoint=path).run()
     assert again.status == "optimal"
-    assert again.choice.contest is not None
-    assert again.choice.contest.root_seconds > 0
+    assert again.choice.root_seconds > 0
     assert ct.prove_certificate(path).holds

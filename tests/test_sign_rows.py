@@ -25,7 +25,7 @@ def layout():
 def slack(layout, rows):
     """By how much the products of 1, outputs and signs meet each row."""
     x = np.concatenate([[1.0], V, B[layout.open]])
-    return rows.values(np.outer(x, x)) - rows.b
+    return rows.values_of_factor(x[:, None]) - rows.b
 
 
 def test_ends_times_signs(layout):

@@ -16,120 +16,52 @@ from typing import Any
 import numpy as np
 
 from ..deadline import time_left, until
-from ..relaxations import LowerBoundBuilder
 from ..relaxations.proof import Proof
-from ..relaxations.region import Rules, Work
+from ..relaxations.region import Work
 from .dive import Dive
-from .tree import Node, Record
+from .tree import Node
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """Who gets how much time; ``benchmarks/exact_defaults.py`` has the searches that this was chosen by.
+    """Who gets how much time, in seconds and shares, as the searches of ``benchmarks/exact_defaults.py`` chose it."""
 
-    Attributes
-    ----------
-    head_start, head_start_a_point : seconds
-        What the tree has for itself at least, and for every point without a label besides, as the first slice of the
-        root's takes as long.
-    least_slice, slice_share : seconds, share
-        The least slice of the root's, and the share of the time that it has had, if that is more.
-    tree_share : share
-        The least time of the tree, relative to the root's: once its gap to the incumbent is so many times that of the
-        root.
-    idle_restarts : tuple of int
-        Restarts without success after which a search for better labels ends: the search before the tree, that before
-        bounds that take seconds, and that after these have left many nodes.
-    idle_where_bounds_round : int
-        The first of these where the relaxation's own rounds are sources of labels, each of them.
-    labels_share, labels_slice : share, seconds
-        What goes to restarts while cheap and strong bounds share the rest, and the least of them.
-    slow_nodes : int
-        Nodes with bounds that take seconds after which better labels are looked for once more, as many more of such
-        nodes are likely to follow.
-    share_for_labels : share
-        Of the time left, that a search for better labels may take; for those after the first, of the time so far, too.
-    """
-
+    # What the tree has for itself at least, and for every point without a label besides, as the first slice of the
+    # root's takes as long.
     head_start: float = 1.0
     head_start_a_point: float = 0.01
+    # The least slice of the root's, and the share of the time that it has had, if that is more.
     least_slice: float = 1.0
     slice_share: float = 0.25
+    # The least time of the tree, relative to the root's: once its gap to the incumbent is so many times that of it.
     tree_share: float = 0.1
+    # Restarts without success after which a search for better labels ends: the search before the tree, that before
+    # bounds that take seconds, and that after these have left many nodes.
     idle_restarts: tuple[int, ...] = (20, 20, 300)
-    idle_where_bounds_round: int = 5
+    idle_where_bounds_round: int = 5  # the first of them where the relaxation's rounds are sources of labels themselves
+    # What goes to restarts while cheap and strong bounds share the rest, and the least of them.
     labels_share: float = 0.1
     labels_slice: float = 0.5
-    slow_nodes: int = 64
+    slow_nodes: int = 64  # with bounds that take seconds, after which better labels are looked for: as many will follow
+    # Of the time left, that a search for better labels may take; for those after the first, of the time so far, too.
     share_for_labels: float = 0.3
 
 
-class Contest:
-    """The root of a search, examined in slices of time, before which there were ``n_before`` multipliers."""
-
-    def __init__(
-        self,
-        builder: LowerBoundBuilder,
-        rules: Rules,
-        incumbent: Any,
-        head_start: float,
-        schedule: Schedule | None = None,
-    ) -> None:
-        self.builder, self.rules, self.incumbent = builder, rules, incumbent
-        self.root = Node(builder.model.root(rules.cutoff(incumbent.objective)))
-        self.schedule = schedule = schedule or Schedule()
-        per_point = schedule.head_start_a_point * len(self.root.box.unknown)
-        self.head_start = max(head_start, schedule.head_start, per_point)
-        self.work: Work | None = None
-        self.root_seconds = self.tree_seconds = 0.0
-        self.n_before, self._proven = 0, list[tuple[Proof, float]]()
-
-    def resume(self, record: Record, child: Node) -> None:
-        """Go on from the root's record in a checkpoint, with the multipliers of one of its halves."""
-        box = self.root.box
-        for proof, cutoff in record.proofs:
-            box = proof.apply(self.builder.model, box, cutoff)[1]
-        self.root = Node(
-            box=box, bound=record.bound, gamma=child.gamma, v=child.v, number=child.number, since=child.since,
-            base=child.base, unfinished=True,
-        )  # fmt: skip
-        self.n_before, self._proven = len(self.builder.model.multipliers), record.proofs
-        self.head_start = -np.inf  # it goes on alone
-
-    def root_is_next(self, bound: float) -> bool:
-        """Whether the root has had less than its share of the time; ``bound`` is the tree's."""
-        share, cutoff = 1.0, self.rules.cutoff(self.incumbent.objective)
-        if self.work is not None and np.isfinite(cutoff):
-            # The tree's gap falls the more slowly the smaller it is: it gets less time while it is far behind.
-            ahead = (cutoff - self.work.bound) / max(cutoff - bound, 1e-300)
-            share = float(np.clip(ahead, self.schedule.tree_share, 1.0)) if np.isfinite(ahead) else 1.0
-        return self.tree_seconds >= self.head_start + share * self.root_seconds
-
-    @property
-    def is_decided(self) -> bool:
-        """Whether the root is closed, or there is nothing more to prove of it."""
-        return self.work is not None and not (self.work.open and self.work.unfinished)
-
-    def advance(self, deadline: float) -> None:
-        """One slice of the root, a round of its relaxation at least, until a time of the clock in seconds at most."""
-        began, before = time.perf_counter(), self.work
-        region = self.root if before is None else before.region_left()
-        region.pause_at = time.time() + max(self.schedule.least_slice, self.schedule.slice_share * self.root_seconds)
-        with until(deadline):
-            work = self.builder.examine(region, self.incumbent, self.rules, strong=True)
-        work.proofs = [*(self._proven if before is None else before.proofs), *work.proofs]
-        self.work = work
-        self.root_seconds += time.perf_counter() - began
-
-
 class Choice:
-    """What a search does next, until it is decided which bounds it goes on with, whose time began at ``began``."""
+    """What a search does next, until it is decided which bounds it goes on with, whose time began at ``began``.
+
+    Where the tree and the root compete, the root is examined in slices of time: ``work`` is what the last one found,
+    and before them there were ``n_before`` multipliers.
+    """
 
     schedule = Schedule()
 
     def __init__(self, search: Any) -> None:
-        self.search, self.contest, self.labels_seconds = search, None, 0.0  # type: tuple[Any, Contest | None, float]
-        self.began = time.perf_counter()
+        self.search, self.began = search, time.perf_counter()
+        self.root: Node | None = None
+        self.work: Work | None = None
+        self.head_start = self.root_seconds = self.tree_seconds = self.labels_seconds = 0.0
+        self.n_before, self._proven = 0, list[tuple[Proof, float]]()
 
     @property
     def competes(self) -> bool:
@@ -197,37 +129,76 @@ class Choice:
     def compete(self, deadline: float) -> bool:
         """A turn of the tree or of the root's better bounds, whichever has had less time; whether it was cut off."""
         search = self.search
-        if self.contest is None:
-            head_start = search.state.seconds - search.seconds_before
-            self.contest = Contest(search.builder, search.rules, search.incumbent, head_start, self.schedule)
-            if search.state.unfinished:
-                self.contest.resume(search.state.records[0], search.heap.first(1)[0])
-            else:
-                search.model.forget(0)
-        contest, began = self.contest, time.perf_counter()
-        if not contest.root_is_next(search.heap.bound):
+        if self.root is None:
+            self.root = self.begin()
+        if not self.root_is_next(search.heap.bound):
+            began = time.perf_counter()
             interrupted = search.step(deadline)
-            contest.tree_seconds += time.perf_counter() - began
+            self.tree_seconds += time.perf_counter() - began
             return interrupted
-        contest.advance(deadline)
+        self.advance(self.root, deadline)
         search.state.objective = search.incumbent.objective
-        if contest.is_decided:
+        if self.is_decided:
             self.end()
         return False
 
+    def begin(self) -> Node:
+        """The root, anew, or going on from its record in a checkpoint with the multipliers of one of its halves."""
+        search, schedule = self.search, self.schedule
+        box = search.model.root(search.rules.cutoff(search.incumbent.objective))
+        if not search.state.unfinished:
+            search.model.forget(0)
+            per_point = schedule.head_start_a_point * len(box.unknown)
+            self.head_start = max(search.state.seconds - search.seconds_before, schedule.head_start, per_point)
+            return Node(box)
+        record, child = search.state.records[0], search.heap.first(1)[0]
+        self.n_before, self._proven = len(search.model.multipliers), record.proofs
+        self.head_start = -np.inf  # it goes on alone
+        for proof, cutoff in record.proofs:
+            box = proof.apply(search.model, box, cutoff)[1]
+        return Node(
+            box=box, bound=record.bound, gamma=child.gamma, v=child.v, number=child.number, since=child.since,
+            base=child.base, unfinished=True,
+        )  # fmt: skip
+
+    def root_is_next(self, bound: float) -> bool:
+        """Whether the root has had less than its share of the time; ``bound`` is the tree's."""
+        share, cutoff = 1.0, self.search.rules.cutoff(self.search.incumbent.objective)
+        if self.work is not None and np.isfinite(cutoff):
+            # The tree's gap falls the more slowly the smaller it is: it gets less time while it is far behind.
+            ahead = (cutoff - self.work.bound) / max(cutoff - bound, 1e-300)
+            share = float(np.clip(ahead, self.schedule.tree_share, 1.0)) if np.isfinite(ahead) else 1.0
+        return self.tree_seconds >= self.head_start + share * self.root_seconds
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether the root is closed, or there is nothing more to prove of it."""
+        return self.work is not None and not (self.work.open and self.work.unfinished)
+
+    def advance(self, root: Node, deadline: float) -> None:
+        """One slice of the root, a round of its relaxation at least, until a time of the clock in seconds at most."""
+        search, began, before = self.search, time.perf_counter(), self.work
+        region = root if before is None else before.region_left()
+        region.pause_at = time.time() + max(self.schedule.least_slice, self.schedule.slice_share * self.root_seconds)
+        with until(deadline):
+            work = search.builder.examine(region, search.incumbent, search.rules, strong=True)
+        work.proofs = [*(self._proven if before is None else before.proofs), *work.proofs]
+        self.work = work
+        self.root_seconds += time.perf_counter() - began
+
     def end(self) -> None:
         """Let what is proven of the root decide."""
-        search, contest = self.search, self.contest
-        if contest is None or contest.work is None or search.state.is_decided:
+        search, root, work = self.search, self.root, self.work
+        if root is None or work is None or search.state.is_decided:
             return
-        if not (contest.is_decided or contest.work.bound > search.bound(search.heap.bound)):
+        if not (self.is_decided or work.bound > search.bound(search.heap.bound)):
             return  # it is behind, but may win when the search goes on
-        record, children = search.examiner().conclude(contest.root, contest.work)
+        record, children = search.examiner().conclude(root, work)
         for child in children:
             child.parent = 0
         found = Dive([record], children, search.model.multipliers, search.incumbent.best)
-        self.decide(contest.root, found, contest.n_before)
-        search.state.unfinished = bool(children) and contest.work.unfinished and search.state.strong
+        self.decide(root, found, self.n_before)
+        search.state.unfinished = bool(children) and work.unfinished and search.state.strong
 
     def decide(self, root: Node, found: Dive, n_before: int) -> None:
         """Begin anew with a dive from the root, its only node, if that is above the tree's bound."""

@@ -27,31 +27,19 @@ from ..validation import InfeasibleError
 
 @dataclass(frozen=True)
 class Improving:
-    """How labels are improved, as ``benchmarks/exact.py`` was fastest.
+    """How labels are improved, as ``benchmarks/exact.py`` was fastest."""
 
-    Attributes
-    ----------
-    flips, swaps : int
-        Two-opt search tries to change the labels of so many points, and to exchange so many points of each class.
-    near_best : float
-        Relative distance from the best objective within which labels are worth being improved.
-    allowed, allowed_per_offer : int
-        SVMs that may be solved to improve labels of nodes: so many at first, and so many more for every node's labels.
-        Improving labels takes some tens of them, and some nodes as much time as one.
-    most_seeds, growing_steps : int
-        Largest number of random labels that a labelling is grown from, and number of steps in which it grows.
-    neighbors : tuple of int
-        Numbers of neighbours in the graphs whose eigenvectors are rounded to labels: few find curved clusters in many
-        dimensions (of 20 draws of two moons in 102 dimensions 3 neighbours all, 5 17, 10 9, 20 4), many wide ones.
-    """
-
-    flips: int = 30
-    swaps: int = 8
-    near_best: float = 0.05
+    flips: int = 30  # points whose labels two-opt search tries to change
+    swaps: int = 8  # points of each class that it tries to exchange
+    near_best: float = 0.05  # relative distance from the best objective within which labels are worth being improved
+    # SVMs that may be solved to improve labels of nodes: so many at first, and so many more for every node's labels.
+    # Improving labels takes some tens of them, and some nodes as much time as one.
     allowed: int = 200
     allowed_per_offer: int = 4
-    most_seeds: int = 5
-    growing_steps: int = 20
+    most_seeds: int = 5  # random labels that a labelling is grown from
+    growing_steps: int = 20  # in which it grows
+    # Numbers of neighbours in the graphs whose eigenvectors are rounded to labels: few find curved clusters in many
+    # dimensions (of 20 draws of two moons in 102 dimensions 3 neighbours all, 5 17, 10 9, 20 4), many wide ones.
     neighbors: tuple[int, ...] = (3, 5, 10, 20)
 
 

@@ -275,7 +275,7 @@ class BranchAndBound:
 
     def _if_it_stopped_now(self) -> BranchAndBound:
         """The search with its contest decided, on which this one does not depend, as a file has one tree."""
-        if self.choice.contest is None or self.state.is_decided:
+        if self.choice.work is None or self.state.is_decided:
             return self
         stopped = copy.copy(self)
         stopped.state, stopped.choice = replace(self.state), copy.copy(self.choice)

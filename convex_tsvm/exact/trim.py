@@ -19,6 +19,7 @@ import numpy as np
 
 from ..checker import BITS, Certificate, Node, Refused
 from ..persistence import write_arrays
+from ..relaxations.signs.quadratic import SignMultipliers
 from ..validation import new_file
 from .files import packed, unpacked
 from .prove import check_flint
@@ -239,22 +240,10 @@ class _Trimmer:
             del a[name]
         nothing = {name: a[name][:0] for name in ("proof_vector", "proof_vector_end")}
         a |= packed("proof", [vectors[p] for p in proofs]) or nothing
-        a |= packed("multiplier", [without_zeros(sets[number]) for number in used])
+        if "multiplier_weights" in self.certificate.arrays:  # of cuts, which are dropped where it is zero
+            sets = [SignMultipliers.read(one).without_zeros().store() for one in sets]
+        a |= packed("multiplier", [sets[number] for number in used])
         header = json.loads(str(a["header"]))
         header |= {"trimmed": True, "history": header["history"][-1:]}
         a["header"] = np.array(json.dumps(header))
         return a
-
-
-def without_zeros(multipliers: dict[str, Any]) -> dict[str, Any]:
-    """Multipliers without the cuts whose multiplier is zero."""
-    if "weights" not in multipliers:
-        return multipliers
-    triangles = multipliers["triangles"].reshape(-1, 5)
-    used = multipliers["weights"] != 0
-    first, second = used[: len(triangles)], used[len(triangles) :]
-    return multipliers | {
-        "weights": multipliers["weights"][used],
-        "triangles": triangles[first].ravel(),
-        "margins": multipliers["margins"].reshape(-1, 3)[second].ravel(),
-    }

@@ -136,9 +136,7 @@ class Layout:
         j = np.concatenate([1 + members, row, np.maximum(row, 1 + members)])
         f = np.concatenate([turn * one, -turn * factor, factor])
         m = int(len(members) > 0)
-        return SparseMatrices(
-            np.zeros(len(i), dtype=np.intp), i, j, f, np.full(m, len(members) + p * q), np.zeros(m, bool)
-        )
+        return SparseMatrices(np.zeros(len(i), dtype=np.intp), i, j, f, np.full(m, len(members) + p * q))
 
     def own_margins(self) -> SignCuts:
         """(|v_i| - 1)(1 ± b_i) >= 0 of all open points, which are always there."""

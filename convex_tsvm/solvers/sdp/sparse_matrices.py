@@ -1,4 +1,4 @@
-"""Sparse constraints <B_k, X> = b_k or >= b_k on a symmetric matrix."""
+"""Sparse constraints <B_k, X> >= b_k on a symmetric matrix."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from ...problem import Array
 
 @dataclass(frozen=True, eq=False)
 class SparseMatrices:
-    """Sparse constraints on a symmetric matrix X: <B_k, X> is the sum of f X_ij over the entries (i, j, f) of B_k.
+    """Constraints <B_k, X> >= b_k on a symmetric matrix X: the left side sums f X_ij over the entries (i, j, f) of B_k.
 
-    Entries have i <= j and are sorted by constraint k.  ``b`` has the right-hand sides, and ``equal`` says which
-    constraints are equations; the others are <B_k, X> >= b_k.
+    Entries have i <= j and are sorted by constraint k.
     """
 
     k: NDArray[np.intp]
@@ -24,7 +23,6 @@ class SparseMatrices:
     j: NDArray[np.intp]
     f: Array
     b: Array
-    equal: NDArray[np.bool_]
 
     @property
     def m(self) -> int:
@@ -32,9 +30,7 @@ class SparseMatrices:
         return len(self.b)
 
     @staticmethod
-    def make(
-        entries: Sequence[tuple[ArrayLike, ArrayLike, ArrayLike]], b: ArrayLike, equal: bool = False
-    ) -> SparseMatrices:
+    def make(entries: Sequence[tuple[ArrayLike, ArrayLike, ArrayLike]], b: ArrayLike) -> SparseMatrices:
         """Constraints with equally many entries: each of ``entries`` is (i, j, f), with arrays of one per constraint.
 
         Numbers in place of arrays are those of all constraints.
@@ -46,32 +42,13 @@ class SparseMatrices:
             for part in range(3)
         )
         k = np.repeat(np.arange(m), width)
-        return SparseMatrices(k, np.minimum(i, j), np.maximum(i, j), f.astype(float), b, np.full(m, equal))
+        return SparseMatrices(k, np.minimum(i, j), np.maximum(i, j), f.astype(float), b)
 
     @staticmethod
     def stack(parts: list[SparseMatrices]) -> SparseMatrices:
         starts = np.cumsum([0, *(part.m for part in parts)])[:-1]
-        return SparseMatrices(
-            k=np.concatenate([part.k + start for part, start in zip(parts, starts, strict=True)]),
-            i=np.concatenate([part.i for part in parts]),
-            j=np.concatenate([part.j for part in parts]),
-            f=np.concatenate([part.f for part in parts]),
-            b=np.concatenate([part.b for part in parts]),
-            equal=np.concatenate([part.equal for part in parts]),
-        )
-
-    def take(self, where: NDArray[np.intp]) -> SparseMatrices:
-        """The constraints with the indices ``where``, which are increasing."""
-        new = np.full(self.m, -1)
-        new[where] = np.arange(len(where))
-        kept = np.flatnonzero(new[self.k] >= 0)
-        return SparseMatrices(
-            new[self.k[kept]], self.i[kept], self.j[kept], self.f[kept], self.b[where], self.equal[where]
-        )
-
-    def values(self, X: Array) -> Array:
-        """<B_k, X> of every constraint."""
-        return np.asarray(np.bincount(self.k, self.f * X[self.i, self.j], minlength=self.m), dtype=float)
+        columns = ((part.k + start, part.i, part.j, part.f, part.b) for part, start in zip(parts, starts, strict=True))
+        return SparseMatrices(*map(np.concatenate, zip(*columns, strict=True)))
 
     def values_of_factor(self, R: Array) -> Array:
         """<B_k, R Rᵀ> of every constraint, from the entries that are used alone."""
