@@ -141,13 +141,6 @@ LOSSES = [
         ("tests/test_solvers.py::test_native_agrees_with_cvxpy[0]",),
     ),
     Fault(
-        "sums of losses have half of the curvature in their proximal map",
-        "losses/pieces.py",
-        "(v - b) / (1 + 2 * a)",
-        "(v - b) / (1 + a)",
-        ("tests/losses/test_weighted_sums.py::test_weighted_sums_are_the_sums_of_plq_functions",),
-    ),
-    Fault(
         "conjugates of sums have twice the curvature",
         "losses/pieces.py",
         "np.where(curved, 0.5 / self.a, 0.0)",

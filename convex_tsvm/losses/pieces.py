@@ -168,8 +168,9 @@ class WeightedSums:
 
     def __call__(self, t: Array) -> Array:
         """f_i(t_i), shape (m,); ``+inf`` outside the domain."""
-        a, b, c = self._at(np.searchsorted(self.breaks, t, side="right"))
-        return np.where((t >= self.lower) & (t <= self.upper), (a * t + b) * t + c, np.inf)
+        place = np.arange(len(self.a)), np.searchsorted(self.breaks, t, side="right")
+        values = (self.a[place] * t + self.b[place]) * t + self.c[place]
+        return np.where((t >= self.lower) & (t <= self.upper), values, np.inf)
 
     def conjugate(self) -> Conjugates:
         """The conjugates f_i*."""
@@ -181,24 +182,18 @@ class WeightedSums:
 
     def prox(self, v: Array) -> Array:
         """Minimizers of f_i(t) + (t - v_i)² / 2, shape (m,)."""
-        # The map t → t + ∂f_i(t) takes the graph's corners to thresholds of v, which lie like the slopes.
-        _, ends = self._corners
-        place = _count(self._slopes[:, 1:-1] + ends[1:-1], v)
-        piece = place // 2
-        a, b, _ = self._at(piece)
-        kinks = np.append(self.breaks, 0.0)[np.minimum(piece, len(self.breaks))]
-        return np.clip(np.where(place % 2 == 0, (v - b) / (1 + 2 * a), kinks), self.lower, self.upper)
+        m, pieces = self.a.shape
+        own = Pieces(np.tile(self._edges, (m, 1)), self.b, 2 * self.a, np.full(m, pieces, np.intp))
+        return own.prox(np.arange(m), v)
 
     def conjugate_pieces(self) -> Pieces:
         """The pieces of the conjugates of all sums, each with as many as the others."""
-        slopes, outputs = self._slopes, self._corners[0]
-        m, pieces = self.a.shape
-        S = slopes
+        S, (m, pieces) = self._slopes, self.a.shape
         P, R = np.zeros((m, 2 * pieces - 1)), np.zeros((m, 2 * pieces - 1))
         curved = self.a > 0
         with np.errstate(divide="ignore", invalid="ignore"):
             R[:, ::2] = np.where(curved, 0.5 / self.a, 0.0)
-            P[:, ::2] = np.where(curved, -0.5 * self.b / self.a, outputs[::2])
+            P[:, ::2] = np.where(curved, -0.5 * self.b / self.a, _inside(self._edges))
         P[:, 1::2] = self.breaks
         if np.isfinite(self.lower):
             S, P, R = (np.insert(one, 0, end, axis=1) for one, end in ((S, -np.inf), (P, self.lower), (R, 0.0)))
@@ -206,14 +201,6 @@ class WeightedSums:
             ends = ((S, np.inf), (P, self.upper), (R, 0.0))
             S, P, R = (np.insert(one, one.shape[1], end, axis=1) for one, end in ends)
         return Pieces(S, P, R, np.full(len(P), P.shape[1], dtype=np.intp))
-
-    @cached_property
-    def _corners(self) -> tuple[Array, Array]:
-        """A point on every stretch of the graphs (piece, kink, piece, …), and the outputs at the ends of pieces."""
-        ends = np.column_stack([self._edges[:-1], self._edges[1:]]).ravel()
-        outputs = np.empty(2 * len(self._edges) - 3)
-        outputs[::2], outputs[1::2] = _inside(self._edges), self.breaks
-        return outputs, ends
 
     @cached_property
     def _slopes(self) -> Array:
@@ -226,10 +213,6 @@ class WeightedSums:
         # Slopes of convex functions never decrease, not even by rounding.
         return np.maximum.accumulate(slopes, axis=1)
 
-    def _at(self, piece: NDArray[np.intp]) -> tuple[Array, Array, Array]:
-        points = np.arange(len(self.a))
-        return self.a[points, piece], self.b[points, piece], self.c[points, piece]
-
 
 class Conjugates:
     """The conjugates of weighted sums; ``lower`` and ``upper``, shape (m,), are the ends of their domains."""
@@ -237,17 +220,12 @@ class Conjugates:
     def __init__(self, sums: WeightedSums) -> None:
         self._sums = sums
         self._S, self._P, self._R, _ = sums.conjugate_pieces().derivatives
-        self.lower: Array = self._S[:, 0]
-        self.upper: Array = self._S[:, -1]
-
-    @property
-    def domain(self) -> tuple[Array, Array]:
-        """Ends of the domains, each of shape (m,)."""
-        return self.lower, self.upper
+        self.domain: tuple[Array, Array] = (self._S[:, 0], self._S[:, -1])
+        self.lower, self.upper = self.domain
 
     def __call__(self, s: Array) -> Array:
         """f_i*(s_i) for s in the domain, shape (m,)."""
-        place, points = _count(self._S[:, 1:-1], s), np.arange(len(s))
+        place, points = (self._S[:, 1:-1] < s[:, None]).sum(axis=1), np.arange(len(s))
         t = np.clip(self._P[points, place] + self._R[points, place] * s, *self._sums.domain)
         return np.asarray(s * t - self._sums(t))
 
@@ -258,8 +236,3 @@ def _inside(edges: Array) -> Array:
     left = np.where(np.isinf(left), np.where(np.isinf(right), -1.0, right - 2), left)
     right = np.where(np.isinf(right), left + 2, right)
     return np.asarray((left + right) / 2)
-
-
-def _count(thresholds: Array, values: Array) -> NDArray[np.intp]:
-    """How many of each row's thresholds are below its value."""
-    return np.asarray((thresholds < values[:, None]).sum(axis=1), dtype=np.intp)

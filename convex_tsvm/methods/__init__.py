@@ -1,7 +1,6 @@
 """How a good point of a formulation is found: one file a method, and what they share."""
 
 from .annealing import annealing as annealing
-from .balance import search_balance as search_balance
 from .cccp import cccp as cccp
 from .cccp import cccp_path as cccp_path
 from .continuation import continuation as continuation

@@ -1,8 +1,6 @@
 """Solvers of convex problems; compiled loops live in files named ``_loops`` and nowhere else."""
 
 from .coordinates import CoordinateDescent as CoordinateDescent
-from .dual import CachedRows as CachedRows
-from .dual import DualPoint as DualPoint
 from .dual import DualProblem as DualProblem
 from .dual import NativeSolver as NativeSolver
 from .dual import solve_dual as solve_dual

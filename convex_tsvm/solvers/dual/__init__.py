@@ -1,9 +1,6 @@
 """The native solver of convex steps: working sets in the dual, Newton steps, and the kernel rows that are held."""
 
-from .dual_problem import DualPoint as DualPoint
 from .dual_problem import DualProblem as DualProblem
 from .native import NativeSolver as NativeSolver
-from .rows_held import CachedRows as CachedRows
-from .working_sets import Minimum as Minimum
 from .working_sets import minimize_quadratic as minimize_quadratic
 from .working_sets import solve_dual as solve_dual
