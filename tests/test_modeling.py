@@ -32,13 +32,12 @@ def test_segments_rebuild_the_conjugate(loss):
     assert np.isclose(conjugate(anchor), value)
     for sign in (1, -1):
         s, total = anchor, value
-        side = np.flatnonzero(segments.sign == sign)
-        for k in side if sign > 0 else side[::-1]:
-            u = min(segments.length[k], 2.0)
-            total += sign * segments.start[k] * u + 0.5 * segments.rate[k] * u * u
+        for segment in [one for one in segments[::sign] if one.sign == sign]:
+            u = min(segment.length, 2.0)
+            total += sign * segment.start * u + 0.5 * segment.rate * u * u
             s += sign * u
             assert np.isclose(conjugate(np.clip(s, conjugate.lower, conjugate.upper)), total, rtol=1e-7, atol=1e-7)
-            if segments.length[k] > 2.0:
+            if segment.length > 2.0:
                 break
 
 

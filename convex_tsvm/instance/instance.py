@@ -167,13 +167,13 @@ class Instance:
         slope = np.zeros(self.problem.n) if outputs is None else self.tangents(outputs, cost)
         losses = tuple(convex for convex, _ in self.formulation.parts)
         names = tuple(kind.name for kind in self.formulation.by_kind)
-        return self._step(losses, self._kinds, cost, slope, names, self.target)
+        return self.envelope_step(losses, self._kinds, cost, slope, names)
 
     def svm(self, labels: Array, cost: Array | None = None) -> ConvexStep:
         """The step of the SVM with the labelled points' loss for labels of all points, 0 for those that pay nothing."""
         cost = np.where(labels == 0, 0.0, self.problem.cost if cost is None else cost)
         kind, slope, names = (labels < 0).astype(np.intp), np.zeros(len(cost)), ("positive", "negative")
-        return self._step(self._label_losses, kind, cost, slope, names, self._label_target)
+        return self.envelope_step(self._label_losses, kind, cost, slope, names).replace(target=self._label_target)
 
     def envelope_step(
         self, losses: tuple[Convex, ...], kind: NDArray[np.intp], cost: Array, slope: Array, names: tuple[str, ...]
@@ -182,7 +182,22 @@ class Instance:
 
         The losses are convex; ``kind`` says which of them each point pays, and ``names`` what CVXPY problems call them.
         """
-        return self._step(losses, kind, cost, slope, names, self.target)
+        formulation = self.formulation
+        if formulation.balance == "targets":
+            raise ValueError("balance='targets' is for relaxations and exact search; convex steps know 'linear'")
+        return ConvexStep(
+            self.problem,
+            losses,
+            kind,
+            cost,
+            slope,
+            target=self.target,
+            fit_intercept=formulation.fit_intercept,
+            regularizer=formulation.regularizer,
+            names=names,
+            rows=self.rows,
+            additions=formulation.additions,
+        )
 
     def weighted_svm(self, positive: Array) -> ConvexStep:
         """The step of the SVM in which a point pays both labels' losses, by the probability that its label is +1.
@@ -197,8 +212,8 @@ class Instance:
         kind = np.concatenate([(positive == 0).astype(np.intp), np.ones(len(both), dtype=np.intp)])
         share = np.concatenate([np.where(positive == 0, 1.0, positive), 1 - positive[both]])
         cost, slope = self.problem.cost[point] * share, np.zeros(len(point))
-        names = ("positive", "negative")
-        return self._step(self._label_losses, kind, cost, slope, names, self._label_target).replace(point=point)
+        step = self.envelope_step(self._label_losses, kind, cost, slope, ("positive", "negative"))
+        return step.replace(point=point, target=self._label_target)
 
     def tangents(self, outputs: Array, cost: Array) -> Array:
         """β, shape (n,): cost times the slope of each concave part at a point's output (collobert2006 eq. 11)."""
@@ -301,32 +316,6 @@ class Instance:
     def _label_target(self) -> float | None:
         """The mean output that an SVM for given labels must have: none where the number of labels is prescribed."""
         return None if self.n_positive is not None else self.target
-
-    def _step(
-        self,
-        losses: tuple[Convex, ...],
-        kind: NDArray[np.intp],
-        cost: Array,
-        slope: Array,
-        names: tuple[str, ...],
-        target: float | None,
-    ) -> ConvexStep:
-        formulation = self.formulation
-        if formulation.balance == "targets":
-            raise ValueError("balance='targets' is for relaxations and exact search; convex steps know 'linear'")
-        return ConvexStep(
-            self.problem,
-            losses,
-            kind,
-            cost,
-            slope,
-            target=target,
-            fit_intercept=formulation.fit_intercept,
-            regularizer=formulation.regularizer,
-            names=names,
-            rows=self.rows,
-            additions=formulation.additions,
-        )
 
     @cached_property
     def _label_losses(self) -> tuple[Convex, Convex]:

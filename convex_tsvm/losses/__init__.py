@@ -30,7 +30,6 @@ from .dc import logistic as logistic
 from .envelopes import convex_pieces as convex_pieces
 from .envelopes import envelope_of as envelope_of
 from .pieces import Pieces as Pieces
-from .pieces import Segments as Segments
 from .pieces import WeightedSums as WeightedSums
 from .pieces import conjugate_pieces as conjugate_pieces
 from .plq import PLQ as PLQ

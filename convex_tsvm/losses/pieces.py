@@ -92,37 +92,6 @@ class Pieces:
             start += len(part.count)
         return Pieces(ends, offset, rate, count)
 
-    def outwards(self, anchor: Array) -> Segments:
-        """The pieces, each from its end that is nearer to the anchor; a piece with the anchor inside is two segments.
-
-        ``anchor`` has a point of the domain of each function, shape (n_functions,).
-        """
-        found = []
-        for k, (at, m) in enumerate(zip(anchor.tolist(), self.count.tolist(), strict=True)):
-            for j in range(m):
-                left, right = float(self.ends[k, j]), float(self.ends[k, j + 1])
-                for sign, near, far in ((1, max(left, at), right), (-1, min(right, at), left)):
-                    if sign * (far - near) > 0:
-                        slope, rate = float(self.offset[k, j]), float(self.rate[k, j])
-                        found.append((k, sign, slope + rate * near if rate else slope, rate, abs(far - near)))
-        table = np.array(found, dtype=float).reshape(-1, 5).T
-        return Segments(table[0].astype(np.intp), *table[1:])
-
-
-@dataclass(frozen=True)
-class Segments:
-    """Convex functions as sums of variables u >= 0, one for each segment of their derivatives.
-
-    f_k(t) is the least value of f_k(anchor) + Σ sign · start · u + rate · u² / 2 over 0 <= u <= length with
-    t = anchor + Σ sign · u: as the derivative rises from segment to segment, a minimum fills them in that order.
-    """
-
-    function: NDArray[np.intp]  # shape (m,): the function k that a segment is of
-    sign: Array  # shape (m,): whether t rises (+1) or falls (-1) along it
-    start: Array  # shape (m,): the derivative where it begins
-    rate: Array  # shape (m,): by how much the derivative changes per unit, at least 0
-    length: Array  # shape (m,): may be infinite
-
 
 @lru_cache(maxsize=64)
 def conjugate_pieces(losses: tuple[PLQ, ...]) -> Pieces:

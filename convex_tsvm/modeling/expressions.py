@@ -5,14 +5,14 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import cvxpy as cp
 import numpy as np
 
 from ..formulations.groups import Addition
 from ..instance.convex_step import ConvexStep
-from ..losses import PLQ, Convex, ConvexLoss, Segments, conjugate_pieces
+from ..losses import PLQ, Convex, ConvexLoss
 from ..problem import Array
 
 
@@ -48,16 +48,30 @@ def loss_expression(
     return sum_of(terms), constraints
 
 
-def conjugate_segments(loss: PLQ) -> tuple[float, float, Segments]:
+class Segment(NamedTuple):
+    """A part of a piece of a convex function, seen outwards from an anchor: a variable u from 0 to its length."""
+
+    sign: int  # whether the argument rises (+1) or falls (-1) along it
+    start: float  # the derivative where it begins
+    rate: float  # by how much the derivative changes per unit, at least 0
+    length: float  # may be infinite
+
+
+def conjugate_segments(loss: PLQ) -> tuple[float, float, list[Segment]]:
     """A conjugate as a sum of bounded variables: the slope nearest to 0, the value there, and the segments around it.
 
-    For c ℓ + β (·) the variables become c times as long, which is how an SVM's dual has the box 0 <= α <= C; a loss
-    with two kinks, such as the convex part of the symmetric ramp, gets two bounded variables, as collobert2006 has one
-    for each label.
+    ℓ*(s) is the least value of ℓ*(anchor) + Σ sign · start · u + rate · u² / 2 with s = anchor + Σ sign · u, which
+    fills the segments in their order, as the derivative rises.  For c ℓ + β (·) they become c times as long, which is
+    how an SVM's dual has the box 0 <= α <= C; a loss with two kinks, such as the convex part of the symmetric ramp,
+    gets two bounded variables, as collobert2006 has one for each label.
     """
-    conjugate = loss.conjugate()
+    conjugate, found = loss.conjugate(), []
     anchor = float(np.clip(0.0, conjugate.lower, conjugate.upper))
-    return anchor, float(conjugate(anchor)), conjugate_pieces((loss,)).outwards(np.array([anchor]))
+    for (a, b, _), left, right in conjugate.spans() if conjugate.lower < conjugate.upper else ():
+        for sign, near, far in ((1, max(left, anchor), right), (-1, min(right, anchor), left)):
+            if sign * (far - near) > 0:
+                found.append(Segment(sign, float(b + 2 * a * near if a else b), float(2 * a), abs(far - near)))
+    return anchor, float(conjugate(anchor)), found
 
 
 def sum_of(terms: list[cp.Expression]) -> cp.Expression:

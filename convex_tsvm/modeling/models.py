@@ -323,15 +323,14 @@ class DualModel(StepModel):
         if not isinstance(group.loss, PLQ):
             return [self._written_conjugate(group, group.loss, terms)]
         anchor, value, segments = conjugate_segments(group.loss)
-        if segments.rate.any():
+        if any(segment.rate for segment in segments):
             # DPP allows no division by a parameter, so 1 / c is one of its own.
             group.inverse_cost = cp.Parameter(len(where), nonneg=True, name=f"1/{cost.name()}")
         if value:
             terms.append(-value * cp.sum(cost))
         parts: list[cp.Expression] = [-anchor * cost] if anchor else []
-        columns = (segments.sign, segments.start, segments.rate, segments.length)
-        for number, (sign, start, rate, length) in enumerate(zip(*(c.tolist() for c in columns), strict=True)):
-            alike = np.count_nonzero(segments.sign == sign)
+        for number, (sign, start, rate, length) in enumerate(segments):
+            alike = sum(segment.sign == sign for segment in segments)
             name = f"alpha_{group.name}_{'minus' if sign > 0 else 'plus'}" + (f"_{number}" if alike > 1 else "")
             alpha = cp.Variable(len(where), nonneg=True, name=name)
             parts.insert(0, -alpha if sign > 0 else alpha)

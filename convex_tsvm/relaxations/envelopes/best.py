@@ -84,9 +84,7 @@ class BestSolution:
         halves = (convex.within(0, np.inf), convex.within(-np.inf, 0))
         kind = step.kind.copy()
         kind[unlabeled] = len(step.losses) + (positive < 0)
-        return instance.envelope_step(
-            (*step.losses, *halves), kind, step.cost, step.slope, (*step.names, "positive", "negative")
-        )
+        return step.replace(losses=(*step.losses, *halves), kind=kind, names=(*step.names, "positive", "negative"))
 
     def _near(self, found: StepSolution) -> list[Array]:
         """Outputs that rounding may have made of a solution's: among ends and kinks each point has its costliest."""
