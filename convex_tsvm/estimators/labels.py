@@ -23,14 +23,11 @@ from ..problem import Array
 
 @dataclass(frozen=True, eq=False)
 class Balance:
-    """What a user says of the sizes of the classes.
+    """What a user says of the sizes of the classes."""
 
-    ``said`` is None, "auto", "labeled", a mean output, or shares of the classes, by name or in their order; ``word`` is
-    "exact" if ``("exact", said)`` was given.
-    """
-
+    # None, "auto", "labeled", a mean output, or shares of the classes, by name or in their order.
     said: str | float | Mapping[Any, float] | Sequence[float] | None
-    word: str | None = None
+    word: str | None = None  # "exact" if ("exact", said) was given
 
     @classmethod
     def read(cls, given: Any) -> Balance:

@@ -107,22 +107,17 @@ class Progress:
 
 @dataclass(eq=False)
 class State:
-    """A search that can be stopped and taken up again: the tree, what is open, and what is known.
-
-    ``settled`` and ``strong`` say whether the choice of bounds is made, and whether it is more than those that are
-    always asked for; ``unfinished`` that the root's were still rising when a limit stopped them. ``n_searches`` counts
-    how often better labels were looked for, ``n_first`` the SVMs solved to find first ones.
-    """
+    """A search that can be stopped and taken up again: the tree, what is open, and what is known."""
 
     records: list[Record] = field(default_factory=list)
     open: list[Node] = field(default_factory=list)
     multipliers: list[Any] = field(default_factory=list)
     objective: float = np.inf
-    settled: bool = False
-    strong: bool = False
-    unfinished: bool = False
-    n_searches: int = 0
-    n_first: int = 0
+    settled: bool = False  # whether the choice of bounds is made
+    strong: bool = False  # whether it is more than those that are always asked for
+    unfinished: bool = False  # whether the root's were still rising when a limit stopped them
+    n_searches: int = 0  # for better labels
+    n_first: int = 0  # SVMs solved to find first ones
     n_nodes: int = 0
     seconds: float = 0.0
     svm_bound: float = -np.inf

@@ -77,13 +77,10 @@ class OutputConstraint(ABC):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WeightedOutput(OutputConstraint):
-    """Σ a_i f(x_i) with the a_i given, for some points or for all of them.
-
-    ``numbers`` says which points these are of.
-    """
+    """Σ a_i f(x_i) with the a_i given, for some points or for all of them."""
 
     given: Mapping[Any, float] | Array
-    numbers: RowNumbers
+    numbers: RowNumbers  # which points these are of
 
     def placed(self, problem: Problem) -> OutputConstraint:
         places = self.numbers.places(problem, self.name)

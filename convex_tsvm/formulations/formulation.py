@@ -23,15 +23,11 @@ if TYPE_CHECKING:
 
 
 class Kind(NamedTuple):
-    """What the points of one kind pay.
+    """What the points of one kind pay: a loss of 1.0 or -1.0 times their outputs."""
 
-    ``name`` is what CVXPY problems call them, and ``field`` the argument that says what they pay, for messages.  They
-    pay ``loss`` of ``sign``, 1.0 or -1.0, times the output; None if they pay nothing.
-    """
-
-    name: str
-    field: str
-    loss: Loss | None
+    name: str  # what CVXPY problems call them
+    field: str  # the argument that says what they pay, for messages
+    loss: Loss | None  # None if they pay nothing
     sign: float
 
     @property

@@ -36,15 +36,7 @@ from .step_solution import StepSolution
 
 @dataclass(frozen=True, eq=False)
 class SideInformation:
-    """Labels that follow from links, and groups of points whose labels are unknown but tied to each other.
-
-    Examples
-    --------
-    >>> from convex_tsvm.instance import SideInformation
-    >>> found = SideInformation.of([1, 0, 0, 0, 0], [ct.cannot_link(0, 2), ct.must_link(1, 4), ct.cannot_link(4, 3)])
-    >>> found.y, found.group, found.sign
-    (array([ 1.,  0., -1.,  0.,  0.]), array([-1,  0, -1,  0,  0]), array([ 1.,  1.,  1., -1.,  1.]))
-    """
+    """Labels that follow from links, and groups of points whose labels are unknown but tied to each other."""
 
     # Shape (n,): +1 and -1 for labels that were given or that follow from links to points with a given label, else 0.
     y: Array

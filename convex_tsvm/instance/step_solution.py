@@ -309,16 +309,13 @@ def _meeting_balance(step: ConvexStep, bias: Bias, point: _DualPoint) -> tuple[_
 
 
 class _PrimalPoint(NamedTuple):
-    """w, the outputs w·Φ(x_i) if they are not sums over the points, R(w), and the conjugate of R at Σ a_i Φ(x_i).
-
-    ``infeasibility`` says by how much the conjugate's domain is missed.
-    """
+    """w, the outputs w·Φ(x_i) if they are not sums over the points, R(w), and the conjugate of R at Σ a_i Φ(x_i)."""
 
     weights: Array | None
     outputs: Array | None
     regularization: float = 0.0
     conjugate: float = 0.0
-    infeasibility: float = 0.0
+    infeasibility: float = 0.0  # by how much the conjugate's domain is missed
 
 
 def _primal_points(step: ConvexStep, a: Array, weights: Array | None) -> list[_PrimalPoint]:

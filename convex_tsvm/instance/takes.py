@@ -13,14 +13,7 @@ from .convex_step import ConvexStep
 
 @dataclass(frozen=True)
 class Takes:
-    """What a solver of convex steps takes.
-
-    Examples
-    --------
-    >>> model = ct.Formulation(ct.hinge(), None, regularizer="l1", balance=None)
-    >>> ct.solvers.NativeSolver.takes.why_not(model, problem)
-    "regularizer='l1': 'l2' only"
-    """
+    """What a solver of convex steps takes."""
 
     # "PLQ", convex piecewise linear-quadratic losses; "finite PLQ", those that are finite everywhere; or "convex", all.
     losses: str = "PLQ"

@@ -131,18 +131,13 @@ class Region:
 
 @dataclass(frozen=True)
 class Rules:
-    """When a box is closed: at the relative ``gap`` between the incumbent's objective and the box's bound.
+    """When a box is closed, and what is done for it."""
 
-    With a ``threshold`` it is closed at that, whatever the objective is.  After ``refresh`` levels a box gets
-    multipliers of its own; "auto" decides that box by box, and with None it never does.  ``alone`` says that no search
-    follows, so that more is worth its time.
-    """
-
-    gap: float = 1e-6
-    refresh: int | str | None = "auto"
+    gap: float = 1e-6  # it is closed at this relative gap between the incumbent's objective and its bound
+    refresh: int | str | None = "auto"  # levels after which it gets multipliers of its own, or never; "auto" decides
     keep_proofs: bool = True
-    alone: bool = False
-    threshold: float | None = None
+    alone: bool = False  # no search follows, so that more is worth its time
+    threshold: float | None = None  # where it is closed instead, whatever the objective is
 
     def cutoff(self, objective: float) -> float:
         """The bound at which a box is closed, for the objective of the incumbent; infinite if that is.

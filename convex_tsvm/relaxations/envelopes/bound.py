@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 
 from ...kernels import GramRows
 from ...problem import Array
-from ...solvers.dual.dual_problem import DualProblem
-from ...solvers.dual.working_sets import solve_dual
+from ...solvers.dual.working_sets import minimize_quadratic
 from ..rounding import EPS, SAFE_ROOM, UNDERFLOW, outward, safe
 from ..safe_bounds import least_eigenvalue
 from .model import OutputModel
@@ -107,23 +106,14 @@ class Curved:
 
     def solve(self, low: Array, high: Array, gamma: Array | None = None, tol: float = 1e-4) -> EnvelopePoint:
         """The best γ for a box with finite ends, from a start where one is given, to ``tol`` in units of outputs."""
-        n = self.model.n
-        dual = DualProblem(
-            conjugates=self.model.losses.within(low, high)
-            .plus(0.5 * self.curvature, np.zeros(n), np.zeros(n))
-            .conjugates(),
-            kind=np.arange(n),
-            cost=np.ones(n),
-            slope=np.zeros(n),
-            rows=self._rows,
-        )
-        found = solve_dual(dual, gamma=gamma, tol=tol, max_iter=10, block_size=n + 1)
-        if found.status == "interrupted":
-            raise KeyboardInterrupt
-        best = dual.gamma(found.s)
+        n, none = self.model.n, np.zeros(self.model.n)
+        conjugates = self.model.losses.within(low, high).plus(0.5 * self.curvature, none, none).conjugates()
+        best = minimize_quadratic(
+            self._rows, conjugates, cost=np.ones(n), kind=np.arange(n), start=gamma, tol=tol, max_iter=10
+        ).gamma
         if not np.isfinite(best).all():
             # In a box without width rounding may leave the solver nothing: any γ bounds, that of no multipliers at all.
-            best = np.zeros(n) if gamma is None else gamma
+            best = none if gamma is None else gamma
         return self.point(low, high, best)
 
     def point(self, low: Array, high: Array, gamma: Array) -> EnvelopePoint:

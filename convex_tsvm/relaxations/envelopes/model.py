@@ -33,17 +33,14 @@ SLOPE_ROOM = 1e-8
 
 @dataclass(frozen=True)
 class Minorant:
-    """A function of ‖w‖ and a free bias b that the objective is not below: held ‖w‖² - fall ‖w‖ + bias |b| + Σ least.
-
-    ``reach``, shape (n,), is what w with a norm of 1 adds to each output at most, and ``tied`` what a bias of 1 does.
-    """
+    """A function of ‖w‖ and a free bias b below the objective: held ‖w‖² - fall ‖w‖ + bias |b| + Σ least."""
 
     least: Array
     fall: float
     held: float
     bias: float
-    reach: Array
-    tied: Array
+    reach: Array  # what w with a norm of 1 adds to each output at most
+    tied: Array  # and what a bias of 1 does
 
     def farthest(self, cutoff: float) -> Array:
         """A size that no output of a solution below a cutoff exceeds, shape (n,)."""

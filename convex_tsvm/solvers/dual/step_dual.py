@@ -140,15 +140,12 @@ class RepeatedPoints:
 
     Equal points have equal outputs, so that the step with these sums is a smaller problem with the same solution.  Its
     matrix has no equal rows, with which steps on single variables would converge slowly.
-
-    ``first`` has the place in ``problem`` where each distinct point is for the first time, and ``which``, shape (n,),
-    the distinct point that each point is.
     """
 
     problem: Problem
     distinct: Problem
-    first: Indices
-    which: Indices
+    first: Indices  # the place in ``problem`` where each distinct point is for the first time
+    which: Indices  # shape (n,): the distinct point that each point is
 
     @staticmethod
     def of(problem: Problem, *, least: int = 200) -> RepeatedPoints | None:

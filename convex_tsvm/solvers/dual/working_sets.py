@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ...deadline import time_is_up
 from ...kernels import GramRows
-from ...losses import PLQ, conjugate_pieces
+from ...losses import PLQ, Pieces, conjugate_pieces
 from ...parallel import blas_threads_for
 from .._loops import descend_mixed, descend_pairs, descend_single
 from .augmented import augmented, newton
@@ -88,17 +88,13 @@ def solve_dual(
 
 @dataclass(eq=False)
 class _WorkingSet:
-    """Variables that are solved for while the others stay as they are: all variables if ``which`` is None.
+    """Variables that are solved for while the others stay as they are."""
 
-    ``part`` is their problem.  It is to be solved to a violation of ``tol``, but methods that would take long for that
-    may end at ``enough``, if that is given.
-    """
-
-    which: Indices | None
-    part: DualProblem
+    which: Indices | None  # None for all variables
+    part: DualProblem  # their problem
     state: State
-    tol: float
-    enough: float | None = None
+    tol: float  # the violation to which it is to be solved
+    enough: float | None = None  # the one at which methods may end that would take long for that
 
 
 class _WorkingSets:
@@ -274,21 +270,17 @@ def _compiled(dual: DualProblem, s: Array, h: Array) -> tuple[Any, tuple[Any, ..
 
 @dataclass(frozen=True)
 class Minimum:
-    """Where a quadratic program has its minimum: γ, and the outputs M γ + offset, both of shape (n,).
-
-    ``bias`` is the multiplier of Σ γ = 0, if that is a constraint, and ``violation`` says how far from optimal the
-    point is, in units of the outputs.
-    """
+    """Where a quadratic program has its minimum: γ, and the outputs M γ + offset, both of shape (n,)."""
 
     gamma: Array
     outputs: Array
-    bias: float
-    violation: float
+    bias: float  # the multiplier of Σ γ = 0, if that is a constraint
+    violation: float  # how far from optimal the point is, in units of the outputs
 
 
 def minimize_quadratic(
     matrix: GramRows,
-    losses: tuple[PLQ, ...],
+    losses: tuple[PLQ, ...] | Pieces,
     *,
     cost: Array,
     kind: NDArray[np.intp] | None = None,
@@ -301,17 +293,17 @@ def minimize_quadratic(
 ) -> Minimum:
     """Minimize ½ γᵀ M γ + Σ offset_i γ_i + Σ ψ_i*(-γ_i) with ψ_i(t) = cost_i ℓ_kind(i)(t) + slope_i t.
 
-    M is symmetric and positive semidefinite, shape (n, n); ``losses`` are convex.  Every variable has the first of them
-    and the slope 0 by default.  A loss max(0, -t) makes a box, 0 <= γ_i <= cost_i moved by -slope_i; an indicator makes
-    a half-line; ``sums_to_zero`` adds the constraint Σ γ = 0.  ``tol`` and ``max_iter`` are those of
-    :func:`~convex_tsvm.solvers.solve_dual`.  Ctrl-C raises KeyboardInterrupt, as the program is a part of something
-    else, to which an unfinished point is of no use.
+    M is symmetric and positive semidefinite, shape (n, n); ``losses`` are convex, or the pieces of their conjugates.
+    Every variable has the first of them and the slope 0 by default.  A loss max(0, -t) makes a box, 0 <= γ_i <= cost_i
+    moved by -slope_i; an indicator makes a half-line; ``sums_to_zero`` adds the constraint Σ γ = 0.  ``tol`` and
+    ``max_iter`` are those of :func:`~convex_tsvm.solvers.solve_dual`.  Ctrl-C raises KeyboardInterrupt, as the program
+    is a part of something else, to which an unfinished point is of no use.
     """
     n = len(cost)
     if n == 0:
         return Minimum(np.zeros(0), np.zeros(0), 0.0, 0.0)
     dual = DualProblem(
-        conjugates=conjugate_pieces(losses),
+        conjugates=losses if isinstance(losses, Pieces) else conjugate_pieces(losses),
         kind=np.zeros(n, dtype=np.intp) if kind is None else kind,
         cost=cost,
         slope=np.zeros(n) if slope is None else slope,
