@@ -101,57 +101,24 @@ def shuffle(order, count, seed):
     seed[0] = x
 
 
-@njit(**REORDERED)
-def epoch_dense(X, norms, away, room, tables, point, kind, cost, slope, s, order, active, u, sigma, shift, keep):
-    """An epoch over dense rows."""
-    S, P, R, Q, m = tables
-    d, place = X.shape[1], 0
-    violation, gap, loss, pull = 0.0, 0.0, 0.0, 0.0
-    while place < active:
-        t = order[place]
-        i = point[t]
-        row = X[i]
-        k, c, b, old = kind[t], cost[t], slope[t], s[t]
-        f = 0.0
-        for j in range(d):
-            f += row[j] * u[j]
-        f += shift - sigma * away[i]
-        out, inside, lacking, paid, pulled = _rated(S, P, R, Q, m, k, c, b, old, f)
-        violation, gap, loss, pull = max(violation, out), gap + lacking, loss + paid, pull - pulled
-        if out <= 0.0:
-            if inside > keep:
-                active -= 1
-                order[place], order[active] = order[active], t
-            else:
-                place += 1
-            continue
-        place += 1
-        new = _meeting(S, P, R, m, k, f + norms[i] * c * old, norms[i] * c)
-        s[t] = new
-        change = c * (old - new)
-        for j in range(d):
-            u[j] += change * row[j]
-        sigma += change
-        shift += change * (room - away[i])
-    return active, sigma, shift, violation, gap, loss, pull
-
-
-@njit(**IN_ORDER)
-def epoch_sparse(
-    indptr, indices, data, norms, away, room, tables, point, kind, cost, slope, s, order, active, u, sigma, shift, keep
-):
-    """An epoch over sparse rows."""
+def _epoch(rows, norms, away, room, tables, point, kind, cost, slope, s, order, active, u, sigma, shift, keep):
+    """An epoch over dense rows, ``(X,)``, or sparse ones, ``(indptr, indices, data)``; one branch is compiled."""
     S, P, R, Q, m = tables
     place = 0
     violation, gap, loss, pull = 0.0, 0.0, 0.0, 0.0
     while place < active:
         t = order[place]
         i = point[t]
-        first, last = indptr[i], indptr[i + ONE]
         k, c, b, old = kind[t], cost[t], slope[t], s[t]
         f = 0.0
-        for j in range(first, last):
-            f += data[j] * u[indices[j]]
+        if len(rows) == 1:
+            row = rows[0][i]
+            for j in range(u.shape[0]):
+                f += row[j] * u[j]
+        else:
+            first, last = rows[0][i], rows[0][i + ONE]
+            for j in range(first, last):
+                f += rows[2][j] * u[rows[1][j]]
         f += shift - sigma * away[i]
         out, inside, lacking, paid, pulled = _rated(S, P, R, Q, m, k, c, b, old, f)
         violation, gap, loss, pull = max(violation, out), gap + lacking, loss + paid, pull - pulled
@@ -166,8 +133,15 @@ def epoch_sparse(
         new = _meeting(S, P, R, m, k, f + norms[i] * c * old, norms[i] * c)
         s[t] = new
         change = c * (old - new)
-        for j in range(first, last):
-            u[indices[j]] += change * data[j]
+        if len(rows) == 1:
+            for j in range(u.shape[0]):
+                u[j] += change * row[j]
+        else:
+            for j in range(first, last):
+                u[rows[1][j]] += change * rows[2][j]
         sigma += change
         shift += change * (room - away[i])
     return active, sigma, shift, violation, gap, loss, pull
+
+
+epoch_dense, epoch_sparse = njit(**REORDERED)(_epoch), njit(**IN_ORDER)(_epoch)

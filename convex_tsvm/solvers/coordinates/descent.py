@@ -226,7 +226,7 @@ class Descent:
         origin = self.origin
         visit = epoch_dense if isinstance(self.points, DensePoints) else epoch_sparse
         self._active, self.sigma, self.shift, violation, gap, loss, pull = visit(
-            *self.rows, origin.norms, origin.away, origin.room, self.tables, self.point, self.kind, self.cost,
+            self.rows, origin.norms, origin.away, origin.room, self.tables, self.point, self.kind, self.cost,
             self.slope, self.s, self.order, self._active, self.u, self.sigma, self.shift, self._keep,
         )  # fmt: skip
         if self.is_bias_free:
