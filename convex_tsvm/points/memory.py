@@ -120,10 +120,7 @@ class DensePoints(LinearPoints):
         return out
 
     def transposed(self, q: Array) -> Array:
-        def add(total: Array, rows: Any, block: Array) -> None:
-            total += q[rows] @ block
-
-        return self._sum(add, self.shape[1], q)
+        return self._sum(lambda rows, block: q[rows] @ block, self.shape[1], q)
 
     def curved(self, h: Array, p: Array, shift: float = 0.0) -> tuple[Array, float]:
         # Directions need no more digits than the points have: 32-bit points are multiplied by 32-bit vectors, which
@@ -132,27 +129,20 @@ class DensePoints(LinearPoints):
         size = float(np.abs(p).max()) or 1.0
         direction = (p / size).astype(kind)
 
-        def add(total: Array, rows: Any, block: Any) -> None:
+        def part(rows: Any, block: Any) -> Array:
             change = h[rows] * (size * np.asarray(block @ direction, dtype=float) + shift)
             largest = float(np.abs(change).max()) or 1.0
-            total[:-1] += largest * np.asarray((change / largest).astype(kind) @ block, dtype=float)
-            total[-1] += change.sum()
+            return np.append(largest * np.asarray((change / largest).astype(kind) @ block, dtype=float), change.sum())
 
-        image = self._sum(add, self.shape[1] + 1, h, as_given=True)
+        image = self._sum(part, self.shape[1] + 1, h, as_given=True)
         return image[:-1], float(image[-1])
 
     def gram(self, h: Array) -> Array:
-        def add(total: Array, rows: Any, block: Array) -> None:
-            total += block.T @ (h[rows, None] * block)
-
-        total = self._sum(add, (self.shape[1],) * 2, h)
+        total = self._sum(lambda rows, block: block.T @ (h[rows, None] * block), (self.shape[1],) * 2, h)
         return (total + total.T) / 2
 
     def squares(self, h: Array) -> Array:
-        def add(total: Array, rows: Any, block: Array) -> None:
-            total += h[rows] @ block**2
-
-        return self._sum(add, self.shape[1], h)
+        return self._sum(lambda rows, block: h[rows] @ block**2, self.shape[1], h)
 
     def squared_norms(self) -> Array:
         return self._squared_norms.copy()
@@ -186,10 +176,8 @@ class DensePoints(LinearPoints):
         used = np.flatnonzero(weights)
         return [used[first : first + step] for first in range(0, len(used), step)]
 
-    def _sum(
-        self, add: Callable[[Array, Any, Any], object], shape: Any, weights: Array, as_given: bool = False
-    ) -> Array:
-        """The total to which ``add(total, rows, block)`` has added something for each block with a weight.
+    def _sum(self, part: Callable[[Any, Any], Array], shape: Any, weights: Array, as_given: bool = False) -> Array:
+        """The sum of ``part(rows, block)`` over the blocks with a weight.
 
         Blocks are of 64-bit numbers, or as they are stored if ``as_given``.  Every thread has a total of its own, which
         always gets the same blocks, so that the result does not depend on timing.
@@ -199,7 +187,7 @@ class DensePoints(LinearPoints):
 
         def follow(k: int) -> None:
             for rows in pieces[k :: len(totals)]:
-                add(totals[k], rows, self.X[rows] if as_given else self._block(rows))
+                totals[k] += part(rows, self.X[rows] if as_given else self._block(rows))
 
         in_threads(follow, range(len(totals)))
         return np.asarray(totals.sum(axis=0))
@@ -226,11 +214,7 @@ class SinglePoints(DensePoints):
     def transposed(self, q: Array) -> Array:
         size = float(np.abs(q).max(initial=0.0)) or 1.0
         vector = (q / size).astype(np.float32)
-
-        def add(total: Array, rows: Any, block: Any) -> None:
-            total += vector[rows] @ block
-
-        return size * self._sum(add, self.shape[1], q, as_given=True)
+        return size * self._sum(lambda rows, block: vector[rows] @ block, self.shape[1], q, as_given=True)
 
 
 def in_memory(X: Any) -> DensePoints | SparsePoints:

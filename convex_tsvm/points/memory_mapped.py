@@ -13,7 +13,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -184,7 +184,7 @@ def convert_svmlight(
     source, _ = Path(source), os.stat(source)
     # Column indices are written with 32 bits; a file with 2³¹ columns or more is refused when such a column is read.
     index, used, n_entries = np.dtype(np.int32), 0, 0
-    with _written(Path(target)) as folder, _opened(folder) as files:
+    with _written(Path(target)) as (folder, files):
         np.zeros(1, dtype=np.int64).tofile(files["indptr"])
         for X, labels, share in read_blocks(source, zero_based=zero_based, n_features=most):
             used = max(used, X.shape[1])
@@ -200,7 +200,8 @@ def convert_svmlight(
         n = files["labels"].tell() // 8
         if n == 0:
             raise ValueError(f"{source} has no points")
-        _describe(folder, n, most or max(used, 1), n_entries, np.dtype(dtype), index, zero_based)
+        sizes = {"n": n, "n_features": most or max(used, 1), "n_entries": n_entries}
+        _describe(folder, sizes, dtype, index, zero_based)
     return open_points(target)
 
 
@@ -249,11 +250,12 @@ def save_points(points: SparsePoints, labels: ArrayLike, target: str | os.PathLi
     labels = np.asarray(labels, dtype=np.float64)
     if labels.shape != (n,):
         raise ValueError(f"labels has shape {labels.shape}; there are {n} points")
-    with _written(Path(target)) as folder, _opened(folder) as files:
+    with _written(Path(target)) as (folder, files):
         for name, array in (("data", points.data), ("indices", points.indices), ("labels", labels)):
             np.asarray(array).tofile(files[name])
         np.asarray(points.indptr, dtype=np.int64).tofile(files["indptr"])
-        _describe(folder, n, d, points.n_entries, points.data.dtype, points.indices.dtype)
+        sizes = {"n": n, "n_features": d, "n_entries": points.n_entries}
+        _describe(folder, sizes, points.data.dtype, points.indices.dtype)
     return open_points(target)
 
 
@@ -304,15 +306,17 @@ def _check(n_features: int | None, dtype: DTypeLike) -> int | None:
 
 
 @contextmanager
-def _written(target: Path) -> Iterator[Path]:
-    """A temporary folder to write to, which becomes ``target`` if nothing fails, and is removed otherwise."""
+def _written(target: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """A temporary folder and files in it, which becomes ``target`` if nothing fails, and is removed otherwise."""
     if target.exists():
         raise FileExistsError(f"target={str(target)!r} is there already")
     if not target.parent.is_dir():
         raise FileNotFoundError(f"target={str(target)!r}: there is no folder {str(target.parent)!r}")
     folder = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
     try:
-        yield folder
+        with ExitStack() as opened:
+            names = ("data", "indices", "indptr", "labels")
+            yield folder, {name: opened.enter_context(open(folder / name, "wb")) for name in names}
         os.chmod(folder, 0o755)
         os.rename(folder, target)
     except OSError as error:
@@ -321,26 +325,9 @@ def _written(target: Path) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-@contextmanager
-def _opened(folder: Path) -> Iterator[dict[str, Any]]:
-    names = ("data", "indices", "indptr", "labels")
-    files = {name: open(folder / name, "wb") for name in names}  # noqa: SIM115  # closed below
-    try:
-        yield files
-    finally:
-        for file in files.values():
-            file.close()
-
-
 def _describe(
-    folder: Path,
-    n: int,
-    n_features: int,
-    n_entries: int,
-    data: np.dtype[Any],
-    index: np.dtype[Any],
-    zero_based: bool | None = None,
+    folder: Path, sizes: dict[str, int], data: DTypeLike, index: DTypeLike, zero_based: bool | None = None
 ) -> None:
-    types = {"data": data.str, "indices": index.str, "indptr": np.dtype(np.int64).str, "labels": np.dtype(float).str}
-    header = {"format": FORMAT, "n": n, "n_features": n_features, "n_entries": n_entries, "types": types}
+    kinds = {"data": data, "indices": index, "indptr": np.int64, "labels": np.float64}
+    header = {"format": FORMAT, **sizes, "types": {name: np.dtype(kind).str for name, kind in kinds.items()}}
     (folder / "header.json").write_text(json.dumps({**header, "zero_based": zero_based}), encoding="utf-8")

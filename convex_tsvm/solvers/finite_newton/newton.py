@@ -13,6 +13,7 @@ import dataclasses
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from itertools import count, pairwise
 from typing import Any
 
 import numpy as np
@@ -43,26 +44,26 @@ class Terms:
         point = np.zeros(0, dtype=np.intp) if step.point is None else step.point
         self._arrays = (breaks, pieces, unsigned(sizes), unsigned(step.kind), step.cost, step.slope, unsigned(point))
         # Terms of one run are of different points: threads that share a run do not write to the same place.
-        n_terms = len(step.kind)
-        starts = [0, *(np.flatnonzero(np.diff(point) <= 0) + 1).tolist(), n_terms]
-        self._runs = [_parts(first, last) for first, last in zip(starts[:-1], starts[1:], strict=True)]
-        self._all = list(enumerate(part for run in self._runs for part in run))
+        starts = [0, *(np.flatnonzero(np.diff(point) <= 0) + 1).tolist(), len(step.kind)]
+        # A run is divided into parts for threads, each with a number: fewer terms are not worth a second thread.
+        counts, number = [1 + n_parts(size, 2**16) for size in np.diff(starts).tolist()], count()
+        cuts = [np.linspace(*ends, n).astype(int).tolist() for ends, n in zip(pairwise(starts), counts, strict=True)]
+        self._runs = [[(next(number), *part) for part in pairwise(run)] for run in cuts]
+        self._all = [part for run in self._runs for part in run]
 
     def at(self, f: Array) -> tuple[float, Array, Array]:
         """The sum, and the slope and curvature for each output, both of shape (n,)."""
         from ._loops import evaluate
 
-        g, h, total = np.zeros(self.n), np.zeros(self.n), 0.0
+        g, h, sums = np.zeros(self.n), np.zeros(self.n), np.zeros(len(self._all))
+
+        def work(part: tuple[int, int, int]) -> None:
+            k, first, last = part
+            sums[k] = evaluate(*self._arrays, f, first, last, g, h)
+
         for run in self._runs:
-            sums = np.zeros(len(run))
-
-            def work(part: tuple[int, int, int], sums: Array = sums) -> None:
-                k, first, last = part
-                sums[k] = evaluate(*self._arrays, f, first, last, g, h)
-
             in_threads(work, run)
-            total += float(sums.sum())
-        return total, g, h
+        return float(sums.sum()), g, h
 
     def along(self, f: Array, change: Array, t: float) -> tuple[float, float]:
         """First and second derivative of the sum at f + t · change, by t."""
@@ -70,20 +71,13 @@ class Terms:
 
         found = np.zeros((len(self._all), 2))
 
-        def work(numbered: tuple[int, tuple[int, int, int]]) -> None:
-            k, (_, first, last) = numbered
+        def work(part: tuple[int, int, int]) -> None:
+            k, first, last = part
             found[k] = along(*self._arrays, f, change, float(t), first, last)
 
         in_threads(work, self._all)
         down, bend = found.sum(axis=0)
         return float(down), float(bend)
-
-
-def _parts(first: int, last: int) -> list[tuple[int, int, int]]:
-    """A run of terms divided into parts for threads: the number of each part, its first term, and the term after it."""
-    n = n_parts(last - first, 2**16)  # fewer terms are not worth a second thread
-    edges = np.linspace(first, last, n + 1).astype(int).tolist()
-    return [(k, a, b) for k, (a, b) in enumerate(zip(edges[:-1], edges[1:], strict=True))]
 
 
 class FiniteNewton:
