@@ -35,14 +35,10 @@ class MaxMarginClustering(KernelExpansion, Decides, ClusterMixin, BaseEstimator)
         Of every point.
     loss : str or Formulation
         As in :class:`~convex_tsvm.TransductiveSVC`.
-    method : str or Method
-        As in :class:`~convex_tsvm.TransductiveSVC`.
     balance : (float, float), float, ("exact", float) or None
         What keeps the points from being one cluster: ends of the mean output of all points, a mean itself, or the share
         of points in cluster 1.  Ends are for methods of convex steps, and clusters of very unequal sizes need wider
         ones; None is for a formulation of your own with a constraint that does it.
-    n_init : int >= 1
-        Number of first guesses.
     time_limit : float > 0
         Seconds, after which the best so far is kept.
 
@@ -63,6 +59,8 @@ class MaxMarginClustering(KernelExpansion, Decides, ClusterMixin, BaseEstimator)
     >>> ct.MaxMarginClustering(sigma=1.0).fit_predict(X)
     array([0, 0, 0, 1, 1, 1])
     """
+
+    _explained_by = max_margin_clustering
 
     C: float = 1.0
     loss: str | Formulation = "auto"

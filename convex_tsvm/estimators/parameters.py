@@ -159,11 +159,18 @@ def _in_order(made: Any) -> list[str]:
     return sorted((one.name for one in fields(made)), key=lambda name: table.index(name) if name in table else own)
 
 
+def _sections(text: str) -> tuple[str, dict[str, str]]:
+    """What stands before the sections of a docstring, and the sections by their names."""
+    head, *parts = re.split(r"^(\w+)\n-+\n", inspect.cleandoc(text), flags=re.MULTILINE)
+    return head, dict(zip(parts[::2], parts[1::2], strict=True))
+
+
 def _completed(made: Any) -> str:
     """The docstring of a class with an entry for each parameter and attribute."""
-    head, *parts = re.split(r"^(Parameters|Attributes|Examples)\n-+\n", inspect.cleandoc(made.__doc__), flags=re.M)
-    sections = dict(zip(parts[::2], parts[1::2], strict=True))
-    known = PARAMETERS | _entries(sections.get("Parameters", ""))
+    head, sections = _sections(made.__doc__)
+    explained = getattr(made, "_explained_by", None)
+    others = {} if explained is None else _entries(_sections(explained.__doc__)[1]["Parameters"])
+    known = others | PARAMETERS | _entries(sections.get("Parameters", ""))
     found = {one.name: _with_default(known[one.name], one.default) for one in fields(made)}
     attributes = _entries(sections.get("Attributes", ""))
     own = {name for names in attributes for name in names.split(", ")}

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..exact import ExactSolution, exact_search
+from ..exact import BranchAndBound, ExactSolution, exact_search
 from ..formulations import LOSSES, Formulation
 from ..methods import cccp_path
 from ..methods.cccp import supervised_svms
@@ -36,6 +36,9 @@ class LabellingTransduction(KernelExpansion, Transduction):
 
     #: The function of a formulation and a problem that finds labels.
     _transduce: ClassVar[Callable[..., Solution]]
+
+    #: What says in its docstring what parameters are that neither the class nor the table does.
+    _explained_by: ClassVar[Any] = None
 
     def _label(self, formulation: Formulation, name: str, problem: Problem) -> Solution:
         """The solution of the problem of the class called ``name``, with labels of all points."""
@@ -112,8 +115,6 @@ class SubspaceSDPTransduction(LabellingTransduction):
 
     Parameters
     ----------
-    n_components : int
-        d, the dimension of the subspace.
     tol : float
         Relative accuracy of the subspace SDP.
     cvxpy_solver : str
@@ -130,7 +131,7 @@ class SubspaceSDPTransduction(LabellingTransduction):
     array([0, 0, 0, 1, 1, 1])
     """
 
-    _transduce = staticmethod(subspace_transduction)
+    _transduce = _explained_by = staticmethod(subspace_transduction)
     balance = None
     fit_intercept = False
 
@@ -150,12 +151,6 @@ class SpectralTransduction(LabellingTransduction):
 
     Parameters
     ----------
-    n_components : int
-        Eigenvectors looked at.
-    affinity : {"kernel", "nearest_neighbors"}
-        Similarities: the kernel matrix, or a sparse graph, with which 10 000 points take seconds.
-    n_neighbors : int
-        Neighbours in the graph.
     constrained : bool
         False is plain spectral clustering.
 
@@ -170,7 +165,7 @@ class SpectralTransduction(LabellingTransduction):
     array([0, 0, 0, 1, 1, 1])
     """
 
-    _transduce = staticmethod(spectral_transduction)
+    _transduce = _explained_by = staticmethod(spectral_transduction)
 
     balance: Any = "auto"
     fit_intercept: bool = True
@@ -202,16 +197,6 @@ class ExactTransductiveSVC(LabellingTransduction):
     balance_of : {"outputs", "targets"}
         What a mean is fixed of: f, or v = f + y ξ, the outputs with their slacks (Bai and Yan 2016; squared hinge,
         ``fit_intercept=False``).
-    bounds : str
-        The strongest bound of a node, as in :class:`~convex_tsvm.exact.BranchAndBound`.
-    branch_on : {"auto", "weights", "points"}
-        What nodes are about; "weights" is for the linear kernel or a polynomial, and few features.
-    strategy : str
-        Which node is next.
-    branching : str
-        Which point is branched on.
-    gap : float >= 0
-        The relative gap at which the search ends.
     max_nodes : int
         The number of nodes after which it ends.
     solver : str
@@ -246,6 +231,8 @@ class ExactTransductiveSVC(LabellingTransduction):
     >>> clf.transduction_, bool(clf.gap_ <= 1e-6)
     (array([0, 0, 0, 1, 1, 1]), True)
     """
+
+    _explained_by = BranchAndBound
 
     loss: str | Formulation = "squared_hinge"
     s: float = -0.3
@@ -314,11 +301,6 @@ class SafeTransductiveSVC(LabellingTransduction):
         Separators, of which any may be the true one.
     n_starts : int >= 1
         Descents from different starts, among which separators are chosen.
-    penalty : float >= 0
-        λ: what a label of the SVM that is spoilt costs, in labels that are corrected.
-    folds : int >= 2, or 0
-        Parts of the labelled points that are left out to see whether the labels found are as good as the supervised
-        SVM's; 0 leaves none out, and takes half the time.
 
     Attributes
     ----------
@@ -338,6 +320,8 @@ class SafeTransductiveSVC(LabellingTransduction):
     >>> ct.SafeTransductiveSVC(kernel="linear").fit(X, [0, -1, -1, -1, -1, 1]).transduction_
     array([0, 0, 0, 1, 1, 1])
     """
+
+    _explained_by = safe_transduction
 
     C: float = 1.0
     C_unlabeled: float | str = "balanced"

@@ -53,9 +53,9 @@ class BranchAndBound:
     formulation, problem
         As for :class:`~convex_tsvm.LowerBoundBuilder`; for labels with hinge, squared hinge or a hard margin.
     bounds : str or class, default "auto"
-        The strongest bound that a node may get, as ``relaxation`` there, of ``ct.table.RELAXATIONS``.  "svm" is as
-        published (chapelle2008 §3.1); "signs" is made at the root, and used as a convex quadratic for nodes below it.
-        "auto" is "signs" for the squared hinge, "sdp" for the hinge, else "curvature".
+        The strongest bound that a node may get, of ``ct.table.RELAXATIONS``.  "svm" is as published (chapelle2008
+        §3.1); "signs" is made at the root, and used as a convex quadratic for nodes below it.  "auto" is "signs" for
+        the squared hinge, "sdp" for the hinge, else "curvature".
     branch_on : {"auto", "weights", "points"}, default "auto"
         What nodes are about: boxes of weights and bias, for the linear kernel and few features, where n may be large
         and a certificate's tree is not; or labels or outputs of points.  "auto": weights for up to four of
