@@ -8,7 +8,7 @@ import pytest
 
 import convex_tsvm as ct
 from convex_tsvm.instance import Instance
-from convex_tsvm.methods.balance import search_balance
+from convex_tsvm.methods.balance import _Nearest, search_balance
 
 #: Unlabelled points, after one labelled point of each class.
 N = 100
@@ -44,8 +44,8 @@ class Descents:
         """No SVM."""
         self.trained_on.append(labels)
 
-    def search(self, **options):
-        return search_balance(self.descend, self.train, self.instance, **options)
+    def search(self):
+        return search_balance(self.descend, self.train, self.instance)
 
 
 def positives(found):
@@ -114,9 +114,10 @@ def test_a_share_is_rounded_to_the_nearest_number(r):
     assert problem.positive_count == round(r * N)
 
 
-def test_the_number_of_descents_is_limited():
+def test_the_number_of_descents_is_limited(monkeypatch):
+    monkeypatch.setattr(_Nearest, "most_descents", 3)
     descents = Descents(0.5, lambda c: np.full(N, 1.0 if c > 0.123 else -1.0))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        descents.search(max_iter=3)
+        descents.search()
     assert len(descents.means) == 3

@@ -35,7 +35,7 @@ def test_centring_is_the_multiplier_of_the_mean(seed, target):
     Z = rng.normal(size=(n, 3))
     gamma, K = rng.normal(size=n), Z @ Z.T
     bias = Bias(True, target, members)
-    a = bias.spread(gamma, bias.gamma0(float(gamma.sum())))
+    a = bias.spread(gamma, -float(gamma.sum()))
     assert a.sum() == pytest.approx(0, abs=1e-12)
     centred = Z - Z[members].mean(axis=0)
     outputs = K @ a

@@ -24,7 +24,7 @@ def dual_of(seed, precision="double"):
     """A random step and its dual with its matrix in memory."""
     formulation, problem, rng = random_case(seed)
     step = formulation.on(problem).step(rng.normal(0, 1.5, problem.n))
-    held = HeldRows(problem, problem.balance_points, 200 * 2**20, precision, 1e-8)
+    held = HeldRows(problem, 200 * 2**20, precision, 1e-8)
     dual = StepDual(step, "centring", held).problem
     matrix = GramRows(np.asarray(dual.rows.rows(np.arange(dual.rows.n)))) if not dual.rows.in_memory else dual.rows
     return problem, step, dataclasses.replace(dual, rows=matrix)
@@ -67,7 +67,7 @@ def test_a_part_of_the_variables_keeps_what_the_others_add(balance):
     """To the outputs, and for a free bias to the sum of the multipliers, which is 0 for all variables only."""
     problem = few_bits(400).replace(balance=balance)
     step = ct.Formulation(ct.hinge(), ct.symmetric_ramp(-0.3), balance=balance and "linear").on(problem).step()
-    held = HeldRows(problem, problem.balance_points, 200 * 2**20, "double", 1e-8)
+    held = HeldRows(problem, 200 * 2**20, "double", 1e-8)
     dual = StepDual(step, "centring", held).problem
     assert dual.free_bias == (balance is None)
     start = dual.start(np.random.default_rng(0).normal(0, 5.0, len(dual.kind)))
@@ -245,8 +245,6 @@ def test_costs_rise_only_where_they_are_large_and_help(monkeypatch):
         assert ct.solvers.NativeSolver(problem).solve(step).status == "inaccurate"
     small, easy, _ = overlapping("linear", 4, 1.0)
     assert (
-        native.solve_with_rising_costs(
-            StepDual(easy, "centring", HeldRows(small, small.balance_points, 2**27, "double", 1e-8)).problem, {}
-        )
+        native.solve_with_rising_costs(StepDual(easy, "centring", HeldRows(small, 2**27, "double", 1e-8)).problem, {})
         is None
     )

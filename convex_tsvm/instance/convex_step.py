@@ -87,7 +87,7 @@ class ConvexStep:
         """The same step with some fields changed."""
         return dataclasses.replace(self, **changes)  # type: ignore[arg-type]
 
-    @cached_property
+    @property
     def members(self) -> NDArray[np.intp]:
         """The points whose mean output a balance constraint fixes."""
         return members_of(self.problem)

@@ -339,8 +339,7 @@ class ExpansionPrimal(SmoothPrimal):
         # Centring is undone: the members' mean is a point of the expansion, and w·mean part of the bias.
         coefficients, bias = beta, shift
         if self.instance.target is not None:
-            rule = self.instance.bias
-            coefficients = rule.spread(beta, rule.gamma0(float(beta.sum())))
+            coefficients = self.instance.bias.spread(beta, -float(beta.sum()))
             bias = shift - float(coefficients @ self._mean)
         return SmoothPoint(
             primal_of=self,

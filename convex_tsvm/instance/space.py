@@ -55,10 +55,6 @@ class Bias:
         """What is added to w·(Φ(x) - origin) where the bias is not free."""
         return float(self.target or 0.0) if self.centred else 0.0
 
-    def gamma0(self, total: float) -> float:
-        """The multiplier of the balance that centring stands for, of dual variables of this sum: Σ a = 0 with it."""
-        return -total
-
     def spread(self, coefficients: Array, gamma0: float) -> Array:
         """Coefficients over the points, with those of the members' mean spread over the members."""
         found = coefficients.copy()

@@ -281,7 +281,7 @@ def _dual_point(step: ConvexStep, bias: Bias, gamma: Array, gamma0: float, multi
         if bias.free:
             gamma = sum_to(-taken, gamma, *step.bounds())
     elif bias.centred:
-        gamma0 = bias.gamma0(float(gamma.sum()) + taken)
+        gamma0 = -(float(gamma.sum()) + taken)  # the multiplier that centring stands for: Σ a = 0 with it
     return _DualPoint(gamma, gamma0, multipliers)
 
 
@@ -346,7 +346,7 @@ def _repaired(step: ConvexStep, bias: Bias, gamma: Array, given: Array) -> Array
     moved = np.where(np.abs(gamma - given) > 1e-13 * np.abs(given).max(initial=0.0), gamma - given, 0.0)
     if not moved.any():
         return 0.0
-    gamma0 = bias.gamma0(float(moved.sum())) if bias.centred else 0.0
+    gamma0 = -float(moved.sum()) if bias.centred else 0.0
     return step.problem.apply_kernel(expansion(step, moved, gamma0, np.zeros(0)))
 
 

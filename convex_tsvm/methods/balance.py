@@ -78,6 +78,7 @@ class _Nearest:
     near_after = ((1, 0.02), (3, 0.04), (5, 0.08), (7, np.inf))
     # At most so many descents in a row begin at SVMs, each of which is nearer than the one before.
     most_trained = 3
+    most_descents = 30  # from nothing, in all
     # Where SVMs did not lead there, so many descents from nothing are enough for a miss of at most this share.
     most_anew, near_a_jump = 8, 0.05
     # A miss of at most this share of the number wanted is near enough after an SVM, or after so many descents.
@@ -146,7 +147,7 @@ class _Nearest:
         return dataclasses.replace(self.solution, seconds=self._seconds, status=status, lower_bound=None)
 
 
-def search_balance(descend: Descend, train: Train, instance: Instance, max_iter: int = 30) -> Solution:
+def search_balance(descend: Descend, train: Train, instance: Instance) -> Solution:
     """Search for the c whose solution labels the wanted number of unlabelled points +1 (chapelle2008 §4).
 
     The mean output c of the linear balance constraint is not the mean label, and may well be beyond ±1; but more points
@@ -161,17 +162,14 @@ def search_balance(descend: Descend, train: Train, instance: Instance, max_iter:
     warning.
 
     ``descend`` solves an instance with a linear balance, and begins at the outputs of an SVM if it is given them;
-    ``train`` is from labels, shape (n,), to the outputs of the SVM trained on them, or None if there is no such SVM;
-    ``max_iter`` limits descents.
+    ``train`` is from labels, shape (n,), to the outputs of the SVM trained on them, or None if there is no such SVM.
     """
     problem, wanted, c = instance.problem, instance.n_positive, instance.target
     if wanted is None or c is None:
         raise ValueError(f"{instance.balance} must be ('exact', r) for a search")
-    if max_iter < 1:
-        raise ValueError(f"max_iter={max_iter!r} must be an integer >= 1")
     nearest, bracket = _Nearest(instance, wanted), _Bracket(problem.n_unlabeled, c)
     try:
-        for count in range(1, max_iter + 1):
+        for count in range(1, _Nearest.most_descents + 1):
             solution = descend(instance.with_mean(bracket.c), None)
             miss = nearest.take(solution)
             if nearest.is_over:

@@ -145,10 +145,8 @@ def cccp(
     >>> objectives == sorted(objectives, reverse=True)
     True
     """
-    settings = Settings(tol, max_iter, callback, time_limit)
-    return minimize(
-        CCCP(annealing), formulation, problem, solver=solver, start=start, settings=settings, options=options
-    )
+    settings, method = Settings(tol, max_iter, callback, time_limit), CCCP(annealing)
+    return minimize(method, formulation, problem, solver=solver, start=start, settings=settings, options=options)
 
 
 def cccp_path(

@@ -129,5 +129,4 @@ def continuation(
     array([-1., -1., -1.,  1.,  1.,  1.])
     """
     settings, method = Settings(tol, max_iter, callback, time_limit), Continuation(widths, whole)
-    options = {"max_iter": max_iter}
-    return minimize(method, formulation, problem, solver="auto", start=start, settings=settings, options=options)
+    return minimize(method, formulation, problem, start=start, settings=settings, options={"max_iter": max_iter})

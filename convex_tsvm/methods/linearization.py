@@ -75,7 +75,5 @@ def linearization(
     >>> ct.linearization(ct.cs3vm(), problem).labels
     array([-1., -1., -1.,  1.,  1.,  1.])
     """
-    settings = Settings(tol, max_iter, callback, time_limit)
-    return minimize(
-        Linearization(), formulation, problem, solver=solver, start=start, settings=settings, options=options
-    )
+    settings, method = Settings(tol, max_iter, callback, time_limit), Linearization()
+    return minimize(method, formulation, problem, solver=solver, start=start, settings=settings, options=options)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
-import scipy.sparse.linalg
+from scipy.sparse.linalg import LinearOperator, aslinearoperator, eigsh
 
 from ..formulations import Formulation, OutputConstraint
 from ..instance import SideInformation
@@ -205,15 +205,12 @@ def _dominant(
 ) -> tuple[Array, Array]:
     """Largest eigenvalues of scaledᵀ K scaled and their eigenvectors, largest first; of many by Lanczos iterations."""
     m = scaled.shape[1]
-    if m <= most_dense and not isinstance(similarity, scipy.sparse.linalg.LinearOperator):
+    if m <= most_dense and not isinstance(similarity, LinearOperator):
         product = dense(scaled.T @ (similarity @ scaled))
         values, vectors = scipy.linalg.eigh((product + product.T) / 2)
         return eigenvectors(values, vectors, d)
-
-    def multiply(h: Array) -> Array:
-        return np.asarray(scaled.T @ (similarity @ (scaled @ h)))
-
-    operator = scipy.sparse.linalg.LinearOperator((m, m), matvec=multiply, dtype=float)
+    outer = aslinearoperator(scaled)
+    operator = outer.T @ aslinearoperator(similarity) @ outer
     start = np.random.default_rng(random_state).standard_normal(m)
-    values, vectors = scipy.sparse.linalg.eigsh(operator, k=d, which="LA", v0=start)
+    values, vectors = eigsh(operator, k=d, which="LA", v0=start)
     return eigenvectors(values, vectors, d)

@@ -61,10 +61,10 @@ def _relocate(exact, i, S, P, R, m, k, cost, s):
 
 
 @njit(cache=True, error_model="numpy")
-def locate_all(S, P, R, m, kind, cost, s, low, rate_up, room_up, high, rate_down, room_down):
-    """:func:`locate` for every point."""
+def locate_all(S, P, R, m, kind, cost, s, exact):
+    """:func:`locate` for every point, which has a column."""
     for i in range(s.shape[0]):
-        low[i], rate_up[i], room_up[i], high[i], rate_down[i], room_down[i] = locate(S, P, R, m, kind[i], cost[i], s[i])
+        _relocate(exact, i, S, P, R, m, kind[i], cost[i], s[i])
 
 
 @njit(cache=True)
@@ -419,9 +419,9 @@ def descend_mixed(Q, outputs, s, tied, kind, cost, S, P, R, m, tol, max_steps):
     Returns (steps, violation): the gap between the bounds on the bias, or what another output misses by, if larger.
     """
     q = s.shape[0]
-    low, rate_up, room_up = np.empty(q), np.empty(q), np.empty(q)
-    high, rate_down, room_down = np.empty(q), np.empty(q), np.empty(q)
-    locate_all(S, P, R, m, kind, cost, s, low, rate_up, room_up, high, rate_down, room_down)
+    exact = np.empty((6, q))
+    low, rate_up, room_up, high, rate_down, room_down = exact[0], exact[1], exact[2], exact[3], exact[4], exact[5]
+    locate_all(S, P, R, m, kind, cost, s, exact)
     for step in range(max_steps + 1):
         top, bottom, i, k, single, single_gain = -np.inf, -np.inf, -1, -1, 0.0, 0.0
         for p in range(q):
@@ -468,10 +468,8 @@ def descend_mixed(Q, outputs, s, tied, kind, cost, S, P, R, m, tol, max_steps):
             s[j] = moved(S, m, kind[j], cost[j], s[j], delta, room_down[j], False)
             for p in range(q):
                 outputs[p] += delta * (Q[i, p] - Q[j, p])
-            low[i], rate_up[i], room_up[i], high[i], rate_down[i], room_down[i] = locate(
-                S, P, R, m, kind[i], cost[i], s[i]
-            )
-        low[k], rate_up[k], room_up[k], high[k], rate_down[k], room_down[k] = locate(S, P, R, m, kind[k], cost[k], s[k])
+            _relocate(exact, i, S, P, R, m, kind[i], cost[i], s[i])
+        _relocate(exact, k, S, P, R, m, kind[k], cost[k], s[k])
     return step, worst
 
 

@@ -68,10 +68,10 @@ class DualProblem:
         used = np.flatnonzero(gamma)
         return self.rows.combine(used, gamma[used]) + self.offset
 
-    def locate(self, s: Array) -> tuple[Array, ...]:
-        """low, rate_up, room_up, high, rate_down, room_down of every point (see ``_loops.locate``)."""
-        place = tuple(np.empty((6, len(s))))
-        locate_all(*self.conjugates.derivatives, self.kind, self.cost, s, *place)
+    def locate(self, s: Array, which: Indices | slice = slice(None)) -> Array:
+        """low, rate_up, room_up, high, rate_down, room_down of all variables, or some (see ``_loops.locate``)."""
+        place = np.empty((6, len(s)))
+        locate_all(*self.conjugates.derivatives, self.kind[which], self.cost[which], s, place)
         return place
 
     def survey(self, state: State) -> Survey:
@@ -109,10 +109,9 @@ class DualProblem:
         changed = after != before
         which, s = where[changed], after[changed]
         moved = self.rows.combine(which, self.cost[which] * (before[changed] - s))
-        place = np.empty((6, len(s)))
-        locate_all(*self.conjugates.derivatives, self.kind[which], self.cost[which], s, *place)
         new = State(state.s.copy(), state.h + moved, state.low.copy(), state.high.copy())
-        new.s[which], new.low[which], new.high[which] = s, place[0], place[3]
+        new.s[which] = s
+        new.low[which], _, _, new.high[which], _, _ = self.locate(s, which)
         return new
 
     def start(self, gamma: Array | None) -> Array:

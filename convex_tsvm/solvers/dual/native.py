@@ -14,7 +14,6 @@ import numpy as np
 
 from ...deadline import time_is_up
 from ...instance.convex_step import ConvexStep, check_same_points
-from ...instance.space import members_of
 from ...instance.step_solution import StepSolution, certify
 from ...instance.takes import Takes
 from ...kernels import Device, why_not_on_device
@@ -129,12 +128,12 @@ class NativeSolver:
 
     @cached_property
     def _held(self) -> HeldRows:
-        return HeldRows(self.problem, members_of(self.problem), *self._options)
+        return HeldRows(self.problem, *self._options)
 
     @cached_property
     def _held_distinct(self) -> HeldRows:
         assert self._repeated is not None
-        return HeldRows(self._repeated.distinct, members_of(self._repeated.distinct), *self._options)
+        return HeldRows(self._repeated.distinct, *self._options)
 
     def _complain(self, step: ConvexStep, solution: StepSolution) -> None:
         if solution.status not in ("max_iter", "inaccurate"):

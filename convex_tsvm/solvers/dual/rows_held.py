@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from ...instance.space import members_of
 from ...instance.step_solution import RECOMPUTED
 from ...kernels import (
     CentredRows,
@@ -150,7 +151,7 @@ class CachedRows(RowSource):
 class HeldRows:
     """Kernel rows of one problem inside a byte budget.
 
-    They are wanted as they are, which is the way "plain", or centred on the points ``members`` of a balance constraint,
+    They are wanted as they are, which is the way "plain", or centred on the ``members`` of its balance constraint,
     "centred", and perhaps with rows for sums of points.  The whole matrix is held if it has few rows and fits into the
     budget; otherwise the plain rows used last are, from which both ways are made.  ``precision`` is "auto", "single" or
     "double"; ``tol`` is that of the solver; rows are computed on ``device``, if there is one.
@@ -169,15 +170,9 @@ class HeldRows:
     measured = 32  # points at which rounding is measured
 
     def __init__(
-        self,
-        problem: Problem,
-        members: Indices,
-        max_bytes: int,
-        precision: str,
-        tol: float,
-        device: Device | None = None,
+        self, problem: Problem, max_bytes: int, precision: str, tol: float, device: Device | None = None
     ) -> None:
-        self.problem, self.members, self.max_bytes, self.device = problem, members, max_bytes, device
+        self.problem, self.members, self.max_bytes, self.device = problem, members_of(problem), max_bytes, device
         self._reference: Array | None = None
         self._has_products = hasattr(problem.kernel, "product_form")
         self.single = self._has_products and precision == "single"
