@@ -300,8 +300,8 @@ BALANCE = [
     Fault(
         "labels wanted go to the lowest outputs",
         "methods/balance.py",
-        "np.argsort(-self.solution.scores[self.unlabeled]",
-        "np.argsort(self.solution.scores[self.unlabeled]",
+        "largest(self.solution.scores[self.unlabeled]",
+        "largest(-self.solution.scores[self.unlabeled]",
         ("tests/test_balance.py::test_svms_are_trained_on_the_number_wanted_and_descents_begin_there",),
     ),
     Fault(

@@ -8,8 +8,8 @@ import scipy.linalg
 from ..parallel import one_blas_thread
 from ..points import LinearPoints
 from ..problem import Array, Problem
-from ..ties import eigenvectors, falling
-from .instance import Instance
+from ..ties import eigenvectors
+from .instance import Instance, largest
 
 
 def first_guess(instance: Instance) -> Array:
@@ -46,8 +46,7 @@ def labels_of(instance: Instance, scores: Array) -> Array:
         most = instance.n_positive
     else:
         most = round(n * (1 + np.clip(instance.target or 0.0, -1, 1)) / 2)
-    labels = np.full(n, -1.0)
-    labels[falling(scores)[: min(max(most, 1), n - 1)]] = 1.0
+    labels = largest(scores, min(max(most, 1), n - 1))
     return -labels if labels[0] > 0 and has_mirror_image(instance) else labels
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ..instance import Instance
+from ..instance.instance import largest
 from ..notice import warn
 from ..problem import MOST_MEAN, Array
 from ..solution import Solution
@@ -129,8 +130,7 @@ class _Nearest:
         """The labels with the number wanted: the points with the largest scores are positive."""
         assert self.solution is not None
         labels = self.solution.labels.copy()
-        order = self.unlabeled[np.argsort(-self.solution.scores[self.unlabeled], kind="stable")]
-        labels[order[: self.wanted]], labels[order[self.wanted :]] = 1.0, -1.0
+        labels[self.unlabeled] = largest(self.solution.scores[self.unlabeled], self.wanted)
         return labels
 
     def result(self) -> Solution:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from ..formulations import Formulation
@@ -27,20 +26,15 @@ class Linearization(Method):
         instance = run.instance
         instance.formulation.label_loss(compared=True)  # complains about a loss without labels
         outputs = run.envelope().outputs if run.start is None else run.start
-        labels, changed = _cheaper(instance.problem, outputs), instance.problem.n_unlabeled
+        labels, changed = instance.best_labels(outputs), instance.problem.n_unlabeled
         for _ in range(run.settings.max_iter):
             point = run.solve(instance.svm(labels))
             run.record(point, changed=changed)
-            before, labels = labels, _cheaper(instance.problem, point.outputs)
+            before, labels = labels, instance.best_labels(point.outputs)
             changed = int((labels != before).sum())
             if changed == 0:
                 return "converged"
         return "max_iter"
-
-
-def _cheaper(problem: Problem, outputs: Any) -> Any:
-    """Known labels, and for every other point the label with which its output costs less."""
-    return np.where(problem.y != 0, problem.y, np.where(outputs >= 0, 1.0, -1.0))
 
 
 def linearization(

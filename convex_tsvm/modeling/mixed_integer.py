@@ -160,11 +160,10 @@ class MixedIntegerModel:
     @property
     def labels(self) -> Array:
         """+1 or -1 for every point, of the solution, shape (n,): the label that it has, or the sign of its output."""
-        labels, unknown = self.instance.problem.y.copy(), self.instance.problem.unlabeled
-        if self.positive is not None:
-            labels[unknown] = np.where(np.asarray(self.positive.value) > 0.5, 1.0, -1.0)
-        else:
-            labels[unknown] = np.where(np.asarray(self.outputs.value)[unknown] >= 0, 1.0, -1.0)
+        if self.positive is None:
+            return self.instance.best_labels(np.asarray(self.outputs.value))
+        labels = self.instance.problem.y.copy()
+        labels[self.instance.problem.unlabeled] = np.where(np.asarray(self.positive.value) > 0.5, 1.0, -1.0)
         return labels
 
     @property

@@ -106,12 +106,7 @@ class LabelModel(BoundModel):
 
     def rounded(self, scores: Array) -> Array:
         """Labels of scores: their signs, or the largest ones where the number of positive labels is given."""
-        search = self.search
-        labels = np.where(search.y != 0, search.y, np.where(scores >= 0, 1.0, -1.0))
-        if search.n_positive is not None:
-            unknown = search.unknown
-            order = unknown[np.argsort(-scores[unknown], kind="stable")]
-            labels[order[: search.n_positive]], labels[order[search.n_positive :]] = 1.0, -1.0
+        search, labels = self.search, self.instance.best_labels(scores)
         if search.target_sum is not None:
             balanced = np.flatnonzero(search.summed)
             if abs(labels[balanced].sum()) == len(balanced):
@@ -166,7 +161,7 @@ class RoundedLabels:
             objective, outputs = model.svm.objective(labels, point), model.svm.margins(point) + point.bias
         if not (model.known.hard or search.n_positive is not None or search.target_sum is not None):
             # The signs of the outputs may be other labels than those the SVM was trained with, and better ones.
-            labels = np.where(search.y != 0, search.y, np.where(outputs >= 0, 1.0, -1.0))
+            labels = model.instance.best_labels(outputs)
         if objective >= self.objective:
             return False
         self.objective, self.labels = objective, labels
