@@ -18,7 +18,7 @@ DOCS = Path(__file__).parents[1] / "docs"
 
 
 #: Pages whose blocks of code run one after the other.
-RUN = ("index", "quickstart", "guide/fit", "guide/verify")
+RUN = ("index", "quickstart", "guide/fit", "guide/verify", "guide/derivatives")
 
 
 def blocks(page, language="python"):
