@@ -586,7 +586,7 @@ def test_memory_that_runs_out_is_told_in_a_line(run, tmp_path, monkeypatch):
     def exhausted(*_, **__):
         raise MemoryError("Unable to allocate 9 GiB")
 
-    monkeypatch.setattr("convex_tsvm.cli.commands.given", exhausted)
+    monkeypatch.setattr("convex_tsvm.cli.solving.given", exhausted)
     status, _, err = run("solve", "two_moons")
     assert (status, "not enough memory: Unable to allocate 9 GiB" in err) == (2, True)
 

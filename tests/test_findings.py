@@ -10,7 +10,7 @@ import pytest
 
 import convex_tsvm as ct
 from convex_tsvm.verification.statements import PAPERS
-from convex_tsvm.verification.statements.collobert2006.method import STEPS
+from convex_tsvm.verification.statements.collobert2006.items import STEPS
 from convex_tsvm.verification.statements.dai2010 import quantities
 from convex_tsvm.verification.statements.statement import FALSE_AS_PRINTED
 

@@ -65,7 +65,7 @@ SOURCES = {
 def small_tiles(monkeypatch):
     """Passes over pairs of points in tiles of a few rows, so that thirty points take several."""
     monkeypatch.setattr(ProductRows, "tiles", Tiles(rows=4, panel=8, summed=3, sparse=5))
-    monkeypatch.setattr("convex_tsvm.kernels.rows.ROW_BYTES_AT_ONCE", 8 * N * 4)
+    monkeypatch.setattr("convex_tsvm.kernels.rows.RowSource.bytes_at_once", 8 * N * 4)
 
 
 @pytest.mark.parametrize("name", SOURCES)

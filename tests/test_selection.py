@@ -403,6 +403,8 @@ def test_a_learning_curve(iris):
         TransductiveSVC(C=10, balance="labeled", unlabeled="?"), X, names, n_labeled=[6, 12, 30], n_draws=4
     )
     np.testing.assert_array_equal(other.errors, found.errors)
+    searched = ct.TransductiveSearchCV(TransductiveSVC(balance="labeled"), {"C": [10]}, cv=2)
+    assert ct.selection.learning_curve(searched, X, truth, n_labeled=[30], n_draws=1).errors.shape == (1, 1)
     for n in (2, 150):
         with pytest.raises(ValueError, match=f"n_labeled={n}"):
             ct.selection.learning_curve(TransductiveSVC(), X, truth, n_labeled=[n])

@@ -200,7 +200,7 @@ def test_the_command_line_runs_a_paper(capsys, tmp_path):
 
 def test_a_statement_that_fails_is_said_to(monkeypatch):
     """The verdict comes from running: with a wrong loss in the toolkit eq. 8 fails."""
-    monkeypatch.setattr("convex_tsvm.verification.statements.collobert2006.method.ramp", lambda s: ct.hinge())
+    monkeypatch.setattr("convex_tsvm.verification.statements.collobert2006.items.ramp", lambda s: ct.hinge())
     outcome = ct.papers.paper("collobert2006")[8].run()
     assert outcome.verdict == "fails"
     assert not outcome.passed
@@ -212,7 +212,7 @@ def test_verify_runs_the_statements_that_concern_a_formulation(moons):
     problem = ct.Problem(X, y, kernel=ct.RBF(0.5), C=3)
     report = ct.verify(ct.cccp_tsvm(-0.2), problem)
     assert report.passed, str(report)
-    assert {"collobert2006 eq. 4", "collobert2006 Algorithm 2"} <= {check.name for check in report.checks}
+    assert {"collobert2006 eq. 4", "collobert2006 eq. 11"} <= {check.name for check in report.checks}
     broken = ct.verify(ct.cccp_tsvm(-0.2), problem, as_printed="collobert2006 eq. 4")
     assert [check.name for check in broken.checks if not check.passed] == ["collobert2006 eq. 4"]
     assert "as printed" in broken["collobert2006 eq. 4"].source
@@ -247,8 +247,8 @@ def test_every_misprint_shows(moons, balanced):
     ("model", "options", "number"),
     [
         (ct.s3vm(), {"kernel": ct.RBF(0.5)}, "chapelle2008 eq. 4"),
-        (ct.s3vm(), {}, "sindhwani2006 eq. 1.3"),
-        (ct.cccp_tsvm(0.0, balance=None, fit_intercept=False), {"C_unlabeled": 3.0}, "debie2004 eq. 9"),
+        (ct.s3vm(), {}, "sindhwani2006 eq. 1.5"),
+        (ct.cccp_tsvm(0.0, balance=None, fit_intercept=False), {"C_unlabeled": 3.0}, "debie2004 Proposition 2.2"),
         (ct.compact_margin(1.1, 0.5, 1.0), {"C_unlabeled": 1.5}, "dai2010 Algorithm 1"),
     ],
 )

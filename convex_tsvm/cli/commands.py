@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,32 +21,9 @@ from ..problem import Problem
 from ..progress import status_line
 from ..solution import Solution
 from ..table import FORMULATIONS
-from .options import Task, option, read_assignment, read_task
-from .requests import Bound, Predict, Reporting, Solve, Verify
-from .solving import (
-    formulated,
-    given,
-    given_problem,
-    limited,
-    refuse_all_but,
-    refuse_of_other_files,
-    refuse_unused,
-    save,
-    solved,
-    with_shares,
-)
-from .table import (
-    SOLVED_STATUSES,
-    figures_of,
-    print_json,
-    print_table,
-    result_of,
-    say,
-    stopped,
-    write_class_labels,
-    write_labels,
-    write_plot,
-)
+from . import solving, table
+from .options import Task, read_task
+from .requests import Bound, Derive, Predict, Solve, Verify
 
 if TYPE_CHECKING:
     from ..exact.incumbent import BestLabels
@@ -57,34 +34,34 @@ if TYPE_CHECKING:
 def solve(request: Solve) -> int:
     """Fit one method; print its figures."""
     task = read_task(request.method, request.formulation)
-    refuse_unused(request, [task])
+    solving.refuse_unused(request, [task])
     files = {"certificate": request.certificate, "checkpoint": request.checkpoint, "plot": request.plot}
     for name, path in files.items():
         if path is not None and name != "plot" and task.method != "exact":
             raise ValueError(f"{name}={path!r} is for --method exact, not --method {request.method}")
     try:
-        data, problem, heading = given(request)
+        data, problem, heading = solving.given(request)
     except SeveralClasses:
         for name, path in files.items():
             if path is not None:
                 raise ValueError(f"{name}={path!r} is for two classes; say which count as +1 with positive") from None
         return solve_classes(request, task)
     solver = task.solver_of(*request.solvers)
-    solution = solved(request, task, problem, solver)
-    result = {**result_of(data, solution, task, solver), "classes": data.known}
+    solution = solving.solved(request, task, problem, solver)
+    result = {**table.result_of(data, solution, task, solver), "classes": data.known}
     if request.json:
-        print_json(result)
+        table.print_json(result)
     else:
         print(heading)
         proven = str(solution.certificate()) if task.method != "exact" else _proven(solution)
-        print_table([result], [*stopped([result]), proven])
+        table.print_table([result], [*table.stopped([result]), proven])
     # Files come last: if one cannot be written after all, the result has been printed.
-    write_plot(lambda: _picture(data, solution), request.plot, request.json)
+    table.write_plot(lambda: _picture(data, solution), request.plot, request.json)
     if request.labels_out:
-        write_labels(request.labels_out, solution.labels, solution.scores, data.classes)
+        table.write_labels(request.labels_out, solution.labels, solution.scores, data.classes)
     if request.save:
-        save(request.save, data, task, [solution], loss=task.loss(request.loss), s=request.s)
-    return 0 if solution.status in SOLVED_STATUSES else 1
+        solving.save(request.save, data, task, [solution], loss=task.loss(request.loss), s=request.s)
+    return 0 if solution.status in table.SOLVED_STATUSES else 1
 
 
 def _proven(solution: Solution) -> str:
@@ -111,10 +88,10 @@ def bound(request: Bound) -> int:
     from ..relaxations import LowerBoundBuilder
 
     began, task = time.perf_counter(), read_task("cccp", request.formulation)
-    refuse_unused(request, [task], never=("tol", "max_iter", "annealing", "cache_size"))
-    data, problem, heading = given(request)
+    solving.refuse_unused(request, [task], never=("tol", "max_iter", "annealing", "cache_size"))
+    data, problem, heading = solving.given(request)
     builder = LowerBoundBuilder(
-        formulated(request, task, problem)[0],
+        solving.formulated(request, task, problem)[0],
         problem,
         relaxation=request.relaxation,
         solver=request.solver,
@@ -125,13 +102,13 @@ def bound(request: Bound) -> int:
         print(heading)
 
     incumbent, seconds_for_labels = None, 10.0
-    with limited(request.time_limit):
+    with solving.limited(request.time_limit):
         if builder.is_about_labels:
             with until(time.time() + min(seconds_for_labels, Schedule().share_for_labels * time_left())):
                 incumbent = BestLabels(builder.model)
                 incumbent.begin()
         found = _bounded(request, builder, incumbent)
-    result = figures_of(
+    result = table.figures_of(
         data.error(problem.y if found.labels is None else found.labels),
         problem,
         method="bound",
@@ -150,9 +127,9 @@ def bound(request: Bound) -> int:
         "(lower bound: no solution has a lower objective, whatever rounding has done; as the solver has it: "
         "the value that the solver reports, to its tolerance)"
     )
-    say(request, told, result)
-    write_plot(lambda: plot.gaps(found), request.plot, request.json)
-    return 0 if result["status"] in SOLVED_STATUSES else 1
+    table.say(request, told, result)
+    table.write_plot(lambda: plot.gaps(found), request.plot, request.json)
+    return 0 if result["status"] in table.SOLVED_STATUSES else 1
 
 
 def _bounded(request: Bound, builder: LowerBoundBuilder, incumbent: BestLabels | None) -> LowerBound:
@@ -206,21 +183,21 @@ def _verify_derivation(request: Verify) -> int:
     task = read_task(request.method, request.formulation)
     # Rows of kernels are kept for the graph of neighbours only.
     kept = () if "cache_size" in FORMULATIONS[task.formulation].options else ("cache_size",)
-    refuse_unused(request, [task], never=("tol", "max_iter", "annealing", *kept))
+    solving.refuse_unused(request, [task], never=("tol", "max_iter", "annealing", *kept))
     if "balance" not in request.told:
         request = replace(request, balance="labeled")  # a derivation holds for any balance
-    data, problem, _ = given(request)
+    data, problem, _ = solving.given(request)
     if request.points < problem.n_labeled + 1:
         raise ValueError(f"points={request.points} must exceed the {problem.n_labeled} labelled points")
     keep = np.sort(np.concatenate([problem.labeled, problem.unlabeled[: request.points - problem.n_labeled]]))
     if len(keep) < problem.n:
-        problem = given_problem(request, replace(data, X=data.X[keep], y=data.y[keep], truth=data.truth[keep]))
-    formulation, problem = formulated(request, task, problem)
+        problem = solving.given_problem(request, replace(data, X=data.X[keep], y=data.y[keep], truth=data.truth[keep]))
+    formulation, problem = solving.formulated(request, task, problem)
     report = check(formulation, problem)
-    say(request, report, report.to_dict())
+    table.say(request, report, report.to_dict())
     loss: Any = formulation.labeled if formulation.unlabeled is None else formulation.unlabeled
     surrogate_at = 0.5 if isinstance(loss, SplitLoss) else None
-    write_plot(lambda: plot.loss(loss, at=surrogate_at), request.plot, request.json)
+    table.write_plot(lambda: plot.loss(loss, at=surrogate_at), request.plot, request.json)
     return 0 if report.passed else 1
 
 
@@ -230,7 +207,7 @@ def _verify_lesson(request: Verify, number: int) -> int:
 
     if request.data or request.paper:
         raise ValueError("--lesson has papers and problems of its own")
-    refuse_all_but(request, ("lesson", "derivation", "exercise"), "--lesson")
+    solving.refuse_all_but(request, ("lesson", "derivation", "exercise"), "--lesson")
     made = lesson(number)
     if not (request.derivation or request.exercise):
         raise ValueError("--lesson: say where the sheet goes with --exercise FILE, and the key with --derivation FILE")
@@ -255,7 +232,7 @@ def _verify_paper(request: Verify, name: str) -> int:
         raise ValueError(f"DATA={request.data!r}: --paper has problems of its own")
     if request.rigorous:
         raise ValueError("rigorous is for certificates, not for --paper")
-    refuse_all_but(request, ("paper", "derivation", "exercise"), f"--paper {name}")
+    solving.refuse_all_but(request, ("paper", "derivation", "exercise"), f"--paper {name}")
     papers = [paper(one) for one in (PAPERS if name == "all" else (name,))]
     if request.derivation or request.exercise:
         if len(papers) > 1:
@@ -263,7 +240,7 @@ def _verify_paper(request: Verify, name: str) -> int:
         return _write_sheets(request, lambda exercise: papers[0].cells(exercise=exercise))
     reports = [made.run() for made in papers]
     found = [report.to_dict() for report in reports]
-    say(request, "\n\n".join(map(str, reports)), found if name == "all" else found[0])
+    table.say(request, "\n\n".join(map(str, reports)), found if name == "all" else found[0])
     return 0 if all(report.passed for report in reports) else 1
 
 
@@ -273,17 +250,17 @@ def _verify_certificate(request: Verify) -> int:
 
     mine: tuple[Formulation, Problem] | tuple[()] = ()
     if request.of_data is None:
-        refuse_all_but(request, ("html", "trim"), f"the certificate {request.data!r}")
+        solving.refuse_all_but(request, ("html", "trim"), f"the certificate {request.data!r}")
     else:  # what ``solve --method exact`` would make of the data and the options
         own = replace(request, data=request.of_data)
-        stated = formulated(own, read_task("exact", own.formulation), given(own)[1])
+        stated = solving.formulated(own, read_task("exact", own.formulation), solving.given(own)[1])
         mine = (stated.formulation, stated.problem)
     try:
         read_search(request.data)  # raises ValueError for what is no certificate at all
         verdict = prove_certificate(request.data, *mine)
         if request.html:
             certificate_page(request.data, request.html)
-        say(request, verdict, {**asdict(verdict), "gap": verdict.gap})
+        table.say(request, verdict, {**asdict(verdict), "gap": verdict.gap})
         if request.trim:
             trimmed = trim_certificate(request.data, request.trim)
             if not request.json:
@@ -296,7 +273,7 @@ def _verify_certificate(request: Verify) -> int:
 def predict(request: Predict) -> int:
     """Label points with a saved model."""
     model = load_model(request.model)
-    refuse_of_other_files(request)
+    solving.refuse_of_other_files(request)
     names, two = as_text(model.classes).tolist(), len(model.classes) == 2
     if request.positive and not two:
         raise ValueError(f"positive={','.join(request.positive)!r} is for models of two classes")
@@ -312,9 +289,9 @@ def predict(request: Predict) -> int:
         is_positive = same_class(said, request.positive or each[1])
         truth = np.where(said == "", "", np.where(is_positive, names[1], names[0]))
     if request.labels_out and two:
-        write_labels(request.labels_out, 2 * chosen - 1, scores.ravel(), names)
+        table.write_labels(request.labels_out, 2 * chosen - 1, scores.ravel(), names)
     elif request.labels_out:
-        write_class_labels(request.labels_out, labels, scores.max(axis=1))
+        table.write_class_labels(request.labels_out, labels, scores.max(axis=1))
     labeled = truth != ""
     error = float(np.mean(labels[labeled] != truth[labeled])) if labeled.any() else None
     counts = {name: int((labels == name).sum()) for name in names}
@@ -322,7 +299,7 @@ def predict(request: Predict) -> int:
     told = f"{len(labels)} points" + (f", {counts[names[1]]} of them positive" if two else f": {each_count}")
     told += "" if error is None else f", error {error:.4f}"
     found = {"n_positive": counts[names[1]]} if two else {"classes": counts}
-    say(request, told, {"n": len(labels), **found, "error": error})
+    table.say(request, told, {"n": len(labels), **found, "error": error})
     return 0
 
 
@@ -334,24 +311,24 @@ def solve_classes(request: Solve, task: Task) -> int:
         raise ValueError(
             f"balance={request.balance!r}: with {len(data.classes)} classes it must be 'auto', 'labeled' or none"
         )
-    first = given_problem(request, data.against_the_rest(0))
+    first = solving.given_problem(request, data.against_the_rest(0))
     solver = task.solver_of(*request.solvers)
     solutions, rows = [], []
     parts = [data.against_the_rest(k) for k in range(len(data.classes))]
-    with limited(request.time_limit):  # of all classes together
-        problems, told = with_shares(request, data.classes, [first.replace(y=part.y) for part in parts])
+    with solving.limited(request.time_limit):  # of all classes together
+        problems, told = solving.with_shares(request, data.classes, [first.replace(y=part.y) for part in parts])
         for name, part, problem in zip(data.classes, parts, problems, strict=True):
-            solution = solved(request, task, problem, solver)
+            solution = solving.solved(request, task, problem, solver)
             solutions.append(solution)
-            rows.append({**result_of(part, solution, task, solver), "method": f"{task.name}: {name}"})
+            rows.append({**table.result_of(part, solution, task, solver), "method": f"{task.name}: {name}"})
             if solution.status == "interrupted":
                 raise KeyboardInterrupt(f"class {name} was not learned: nothing is kept")
     scores = np.column_stack([solution.scores for solution in solutions])
     labels = np.where(data.labels == "", np.array(data.classes)[chosen_classes(scores)], data.labels)
     error = data.error(labels)
-    unsolved = [row for row in rows if row["status"] not in SOLVED_STATUSES]
+    unsolved = [row for row in rows if row["status"] not in table.SOLVED_STATUSES]
     if request.json:
-        together = figures_of(
+        together = table.figures_of(
             error,
             first,
             method=task.name,
@@ -363,45 +340,19 @@ def solve_classes(request: Solve, task: Task) -> int:
             status=[*unsolved, *rows][0]["status"],
             classes=rows,
         )
-        print_json(together)
+        table.print_json(together)
     else:
         print(
             f"{data.name}: {first.n_labeled} labelled and {first.n_unlabeled} unlabelled points, "
             f"{len(data.classes)} classes, each against the rest, {first.kernel}\n{data.counts}{told}"
         )
         total = "" if error is None else f"error of all classes together {error:.2%}"
-        print_table(rows, [*stopped(rows), total])
+        table.print_table(rows, [*table.stopped(rows), total])
     if request.labels_out:
-        write_class_labels(request.labels_out, labels, scores.max(axis=1))
+        table.write_class_labels(request.labels_out, labels, scores.max(axis=1))
     if request.save:
-        save(request.save, data, task, solutions)
+        solving.save(request.save, data, task, solutions)
     return 0 if not unsolved else 1
-
-
-def _kinds() -> tuple[str, ...]:
-    """What can be derived."""
-    from ..verification.derive import KINDS
-
-    return KINDS
-
-
-@dataclass(frozen=True, kw_only=True)
-class Derive(Reporting):
-    """Derive the dual of a formulation, or its problem, CCCP, balance, relaxation or bound, in proven steps."""
-
-    takes = "FORMULATION"
-    example = "convex-tsvm derive tsvm --of dual --formulation-option s=-0.3 --exercise sheet.ipynb"
-
-    formulation: str = option("its name", ..., part="model", choices=lambda: tuple(FORMULATIONS))
-    of: str = option("what is derived", "dual", part="model", choices=_kinds)
-    formulation_option: Sequence[tuple[str, Any]] = option(
-        "NAME=VALUE  an option of the formulation, such as loss=squared_hinge or fit_intercept=false", (), part="model",
-        type=read_assignment, action="append",
-    )  # fmt: skip
-    latex: str | None = option("FILE  write it as LaTeX", part="written")
-    html: str | None = option("FILE  write it as HTML, with formulas for MathJax", part="written")
-    notebook: str | None = option("FILE  write it as a notebook (.ipynb), a step a cell", part="written")
-    exercise: str | None = option("FILE  the same with the lines left out, to be filled in and graded", part="written")
 
 
 def derive(request: Derive) -> int:
@@ -416,7 +367,7 @@ def derive(request: Derive) -> int:
     report = made.prove()
     lines = [str(made.first), *(str(one.after) for one in made)]
     figures = {"title": made.title, "proven": report.proven, "lines": lines, "how": [step.how for step in report.steps]}
-    say(request, f"{made}\n\n{report}", figures)
+    table.say(request, f"{made}\n\n{report}", figures)
     for path, text in ((request.latex, made.latex), (request.html, made.html)):
         if path is not None:
             Path(path).write_text(text() + "\n", encoding="utf-8")

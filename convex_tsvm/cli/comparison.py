@@ -20,20 +20,10 @@ from ..notice import warn
 from ..problem import Problem
 from ..solution import Solution
 from ..table import METHODS
+from . import table
 from .options import Task, read_task
 from .requests import Compare
 from .solving import formulated, given, limited, refuse_unused, solved
-from .table import (
-    SOLVED_STATUSES,
-    compilation,
-    failure_of,
-    figures_of,
-    print_json,
-    print_table,
-    result_of,
-    stopped,
-    write_plot,
-)
 
 
 def compare(request: Compare) -> int:
@@ -55,12 +45,12 @@ def compare(request: Compare) -> int:
             warn(f"the supervised SVM beside: {str(error) or type(error).__name__}")
     if request.json:
         figures = {"data": data.name, "classes": data.known, "results": found.rows, "agreement": found.agreement()}
-        print_json({**figures, "supervised": supervised})
+        table.print_json({**figures, "supervised": supervised})
     else:
         print(heading)
-        print_table(found.rows if supervised is None else [*found.rows, supervised], found.below(supervised))
-    write_plot(found.picture, request.plot, request.json)
-    return 0 if supervised is not None and all(row["status"] in SOLVED_STATUSES for row in found.rows) else 1
+        table.print_table(found.rows if supervised is None else [*found.rows, supervised], found.below(supervised))
+    table.write_plot(found.picture, request.plot, request.json)
+    return 0 if supervised is not None and all(row["status"] in table.SOLVED_STATUSES for row in found.rows) else 1
 
 
 @dataclass
@@ -84,11 +74,11 @@ class _Comparison:
             began = time.perf_counter()
             try:
                 solution = solved(self.request, task, self.problem, solver)
-                self.rows.append(result_of(self.data, solution, task, solver))
+                self.rows.append(table.result_of(self.data, solution, task, solver))
                 self.solutions[task, solver] = solution
             except (Exception, KeyboardInterrupt) as error:  # whatever it is, the other methods are shown
                 first = first or error
-                self.rows.append(failure_of(error, self.problem, task, solver, time.perf_counter() - began))
+                self.rows.append(table.failure_of(error, self.problem, task, solver, time.perf_counter() - began))
             if self.rows[-1]["status"] == "interrupted":
                 return
         if first is not None and not self.solutions:
@@ -111,7 +101,7 @@ class _Comparison:
 
     def below(self, supervised: dict[str, Any] | None) -> list[str]:
         """What is said of the table below it."""
-        lines = stopped(self.rows)
+        lines = table.stopped(self.rows)
         if supervised is not None and any(task.formulation == "svm" for task in self.tasks):
             lines.append("svm is fitted with the balance asked for, as all methods are; the supervised SVM has none")
         text = (
@@ -119,7 +109,7 @@ class _Comparison:
             "labels"
         )
         agreement = [text.format(names=" and ".join(line["solvers"]), **line) for line in self.agreement()]
-        return [*lines, *compilation(), *agreement]
+        return [*lines, *table.compilation(), *agreement]
 
     def picture(self) -> Any:
         """All solutions, with their solvers in their names where a method has several."""
@@ -147,7 +137,7 @@ class _Comparison:
         # What the others minimize, at the supervised SVM, if they all minimize the same.
         kinds = {(t.formulation, t.loss(self.request.loss)) for t, _ in self.solutions if t.formulation != "svm"}
         value = Instance(formulation, problem).objective(alone.scores, alone.regularization)
-        return figures_of(
+        return table.figures_of(
             self.data.error(alone.labels),
             self.problem,
             method="supervised SVM",

@@ -46,8 +46,21 @@ def linear(request: Linear) -> int:
             if not hasattr(clf, "model_"):
                 raise  # else it holds the best so far, which is written
     signs = np.where(clf.transduction_ == clf.classes_[1], 1, -1)
-    counts = _counts(y, marker)
-    result = {"method": request.method, **_figures(clf, points, counts, signs)}
+    counts, solution = _counts(y, marker), clf.solutions_[0]
+    result = {
+        "method": request.method,
+        "n_labeled": sum(counts.known.values()),
+        "n_unlabeled": sum(counts.unknown.values()),
+        "n_features": points.shape[1],
+        "n_entries": points.n_entries,
+        "n_positive": int((signs > 0).sum()),
+        "objective": solution.objective,
+        "step_duality_gap": float(solution.point.gap),
+        "iterations": solution.n_iter,
+        "seconds": solution.seconds,
+        "status": solution.status,
+        "classes": counts.known,
+    }
     told = (
         "{n_labeled} labelled and {n_unlabeled} unlabelled points, {n_features} features, {n_entries} entries\n"
         f"{counts}\n"
@@ -67,24 +80,6 @@ def _counts(y: NDArray[Any], marker: float) -> LabelCounts:
     values, numbers = np.unique(y[y != marker], return_counts=True)
     known = dict(zip(as_text(values).tolist(), numbers.tolist(), strict=True))
     return LabelCounts(known, {f"marked {marker:g}": int((y == marker).sum())})
-
-
-def _figures(clf: Any, points: Any, counts: LabelCounts, signs: NDArray[Any]) -> dict[str, Any]:
-    """What is printed of a fit."""
-    solution = clf.solutions_[0]
-    return {
-        "n_labeled": sum(counts.known.values()),
-        "n_unlabeled": sum(counts.unknown.values()),
-        "n_features": points.shape[1],
-        "n_entries": points.n_entries,
-        "n_positive": int((signs > 0).sum()),
-        "objective": solution.objective,
-        "step_duality_gap": float(solution.point.gap),
-        "iterations": solution.n_iter,
-        "seconds": solution.seconds,
-        "status": solution.status,
-        "classes": counts.known,
-    }
 
 
 def convert(request: Convert) -> int:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import math
 import types
 import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import Field, dataclass, field, fields
 from typing import Any
 
 from .. import table
@@ -196,14 +197,13 @@ def arguments_of(request: type[Any]) -> Iterator[tuple[str | None, tuple[str, ..
         made.update(one.metadata["settings"])
         if callable(made.get("choices")):
             made["choices"] = made["choices"]()  # the table may have got entries since
-        flags = one.metadata["flags"] or (f"--{one.name.replace('_', '-')}",)
-        default: Any = one.default
-        if default is ...:
-            flags, default = (one.name,), ""
-        else:
-            made["dest"] = one.name
-        made["default"] = list(default) if isinstance(default, tuple) else default
-        yield HEADINGS.get(one.metadata["part"]), flags, made
+        made.update({"default": ""} if one.default is ... else {"dest": one.name})
+        yield HEADINGS.get(one.metadata["part"]), flags_of(one), made
+
+
+def flags_of(one: Field[Any]) -> tuple[str, ...]:
+    """What is typed for a field of a request; an argument that is known by its place has its name here."""
+    return (one.name,) if one.default is ... else one.metadata["flags"] or (f"--{one.name.replace('_', '-')}",)
 
 
 def uses_of(request: type[Any]) -> dict[str, Use]:
@@ -226,11 +226,9 @@ def list_of(allowed: str, known: Callable[[str], object]) -> Callable[[str], lis
 
     def read(text: str) -> list[str]:
         names = listed_names(text)
-        try:
+        with contextlib.suppress(ValueError):
             if names and all(map(known, names)):
                 return list(dict.fromkeys(names))
-        except ValueError:
-            pass
         raise argparse.ArgumentTypeError(f"{text!r} must be a comma-separated list of {allowed}")
 
     return read

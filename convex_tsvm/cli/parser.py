@@ -5,50 +5,25 @@ from __future__ import annotations
 import argparse
 import shutil
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NoReturn
 
 from . import commands, comparison, linear
-from .commands import Derive
 from .options import arguments_of
-from .requests import Bound, Compare, Convert, Linear, Predict, Request, Solve, Verify
+from .requests import Bound, Compare, Convert, Derive, Linear, Predict, Request, Solve, Verify
 
 
 class BadUsage(Exception):
     """An option that does not parse."""
 
 
-class _Told(argparse.Action):
-    """Store the value, and that the user gave it: one that a command does not look at is refused, a default is not."""
-
-    def __call__(
-        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option: str | None = None
-    ) -> None:
-        setattr(namespace, self.dest, values)
-        if option is not None:
-            namespace.told = {**namespace.told, self.dest: option}
-
-
-class _ToldFlag(argparse.BooleanOptionalAction):
-    """The same for an option without a value, which ``--no-`` in front of it turns round."""
-
-    def __call__(self, parser: Any, namespace: argparse.Namespace, values: Any, option: str | None = None) -> None:
-        super().__call__(parser, namespace, values, option)
-        namespace.told = {**namespace.told, self.dest: option}
-
-
-class _Help(argparse.RawDescriptionHelpFormatter):
-    """Help as wide as is read with ease; the example below it stands as it is written."""
-
-    def __init__(self, prog: str) -> None:
-        super().__init__(prog, width=min(shutil.get_terminal_size().columns, 110) - 2, max_help_position=32)
-
-
 class _Parser(argparse.ArgumentParser):
     def __init__(self, **settings: Any) -> None:
-        super().__init__(formatter_class=_Help, **settings)
-        self.register("action", None, _Told)
-        self.register("action", "told_flag", _ToldFlag)
-        self.set_defaults(told={})
+        # Help is as wide as is read with ease; the example below it stands as it is written.
+        width = min(shutil.get_terminal_size().columns, 110) - 2
+        shown = partial(argparse.RawDescriptionHelpFormatter, width=width, max_help_position=32)
+        # What is not typed has the default of the request's field.
+        super().__init__(formatter_class=shown, argument_default=argparse.SUPPRESS, **settings)
 
     def error(self, message: str) -> NoReturn:
         """Raise instead of printing the usage: a bad input is one line."""
@@ -81,7 +56,6 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--print-completion",
         action=_Completion,
-        default=argparse.SUPPRESS,
         choices=("bash", "zsh", "tcsh"),
         metavar="SHELL",
         help="print what makes bash, zsh or tcsh complete the rest of a command, and exit (needs "
@@ -119,4 +93,4 @@ def read_request(arguments: Sequence[str] | None) -> tuple[Request, Any]:
     """What the arguments of the command line ask for, and the function that does it."""
     typed = vars(build_parser().parse_args(arguments))
     run, request = typed.pop("run"), typed.pop("request")
-    return request(**typed), run
+    return request(**typed, told=tuple(typed)), run

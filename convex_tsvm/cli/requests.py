@@ -6,9 +6,11 @@ fields, and everything behind the parser takes the request.
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, fields
 from functools import partial
+from importlib import import_module
 from typing import Any, ClassVar
 
 from .. import table
@@ -16,6 +18,7 @@ from ..formulations import FINITE_LOSSES, LOSSES
 from ..table import DESCENTS, FORMULATIONS, METHODS, SOLVERS
 from .options import (
     For,
+    flags_of,
     formulation_names,
     formulations,
     kernels,
@@ -44,7 +47,8 @@ def _unlabeled(default: str = "missing ones; other labels that can be read in tw
 
 
 def _zero_based(default: str) -> Any:
-    return _data(f"whether the first column is 0 in svmlight text, not 1 (default: {default})", action="told_flag")
+    text = f"whether the first column is 0 in svmlight text, not 1 (default: {default})"
+    return _data(text, action=argparse.BooleanOptionalAction)
 
 
 def _formulation(part: str) -> Any:
@@ -72,12 +76,12 @@ def _labels_out() -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What every command is asked; ``told`` has the names of the options that were typed, and how."""
+    """What every command is asked; ``told`` has the names of what was typed."""
 
     takes: ClassVar[str] = "DATA"
     example: ClassVar[str]
 
-    told: Mapping[str, str] = field(default_factory=dict)
+    told: Sequence[str] = ()
     json: bool = False
     progress: str = "auto"
 
@@ -85,7 +89,9 @@ class Request:
         """The error that says that an option is for ``what``, and not for what is asked for."""
         value = getattr(self, name)
         shown = ",".join(value) if isinstance(value, list) else value
-        return ValueError(f"{name}={shown!r} ({self.told[name]}) is for {what}, not for {asked}")
+        (flag, *_) = next(flags_of(one) for one in fields(self) if one.name == name)
+        flag = flag.replace("--", "--no-") if value is False else flag
+        return ValueError(f"{name}={shown!r} ({flag}) is for {what}, not for {asked}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -320,6 +326,27 @@ class Verify(OfProblem):
         "FILE  write the paper's main derivation as a notebook (.ipynb), or the key to the lesson's sheet"
     )
     exercise: str | None = _paper("FILE  the same with right-hand sides left out, to be graded")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Derive(Reporting):
+    """Derive the dual of a formulation, or its problem, CCCP, balance, relaxation or bound, in proven steps."""
+
+    takes = "FORMULATION"
+    example = "convex-tsvm derive tsvm --of dual --formulation-option s=-0.3 --exercise sheet.ipynb"
+
+    formulation: str = option("its name", ..., part="model", choices=lambda: tuple(FORMULATIONS))
+    of: str = option(
+        "what is derived", "dual", part="model", choices=lambda: import_module("convex_tsvm.verification.derive").KINDS
+    )
+    formulation_option: Sequence[tuple[str, Any]] = option(
+        "NAME=VALUE  an option of the formulation, such as loss=squared_hinge or fit_intercept=false", (), part="model",
+        type=read_assignment, action="append",
+    )  # fmt: skip
+    latex: str | None = option("FILE  write it as LaTeX", part="written")
+    html: str | None = option("FILE  write it as HTML, with formulas for MathJax", part="written")
+    notebook: str | None = option("FILE  write it as a notebook (.ipynb), a step a cell", part="written")
+    exercise: str | None = option("FILE  the same with the lines left out, to be filled in and graded", part="written")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -71,7 +71,7 @@ def _refuse_unused_by_bound(request: Bound) -> None:
 def refuse_all_but(request: Request, names: Sequence[str], what: str) -> None:
     """Raise a ValueError for any other option than these that was given: the command does something else."""
     for name in request.told:
-        if name not in (*names, "progress"):
+        if name not in (*names, "data", "progress", "json", "rigorous", "formulation_option"):
             raise request.refused(name, "data", what)
 
 
@@ -167,40 +167,36 @@ def limited(time_limit: float | None) -> AbstractContextManager[None]:
 
 def solved(request: Fitting, task: Task, problem: Problem, solver: str) -> Solution:
     """The solution of a task, or what there is of it at the time limit."""
-    with limited(request.time_limit):
-        return _solved(request, task, problem, solver)
-
-
-def _solved(request: Fitting, task: Task, problem: Problem, solver: str) -> Solution:
-    formulation, problem = formulated(request, task, problem)
     entry = METHODS[task.method]
-    if task.method == "exact":
-        return _search(request, formulation, problem)
     # A comparison has several methods: of the options given for any a method has its own.
     own = {name: value for name, value in request.method_option if name in entry.options}
     if "cvxpy_solver" in entry.options and request.cvxpy_solver is not None:
         own["cvxpy_solver"] = request.cvxpy_solver
-    if not entry.is_descent:
-        found: Solution = entry.load()(formulation, problem, **own)
-        # These methods end when the time is up, but do not all say that it was the reason.
-        return replace(found, status="time_limit") if time_is_up() else found
     if request.annealing is not None and task.formulation == "tsvm" and "annealing" in entry.options:
         own["annealing"] = request.annealing
-    method: Method = entry.load()(**own)
-    with status_line(lambda: f"{task.name} ({solver})", method.share) as progress, warnings.catch_warnings():
-        warnings.simplefilter("ignore" if request.json else "default")
-        warnings.filterwarnings("ignore", "time_limit: ")  # the command says so in a line of its own
-        asked = {"cvxpy": "cvxpy_solver", "native": "device", "auto": "device"}.get(solver)
-        value = None if asked is None else getattr(request, asked)
-        return minimize(
-            method,
-            formulation,
-            problem,
-            solver=solver,
-            settings=Settings(request.tol, request.max_iter, None if progress is None else progress.step),
-            options={} if asked is None or value is None else {asked: value},
-            offered={"cache_size": request.cache_size, "progress": None if progress is None else progress.inner},
-        )
+    with limited(request.time_limit):
+        formulation, problem = formulated(request, task, problem)
+        if task.method == "exact":
+            return _search(request, formulation, problem)
+        if not entry.is_descent:
+            found: Solution = entry.load()(formulation, problem, **own)
+            # These methods end when the time is up, but do not all say that it was the reason.
+            return replace(found, status="time_limit") if time_is_up() else found
+        method: Method = entry.load()(**own)
+        with status_line(lambda: f"{task.name} ({solver})", method.share) as progress, warnings.catch_warnings():
+            warnings.simplefilter("ignore" if request.json else "default")
+            warnings.filterwarnings("ignore", "time_limit: ")  # the command says so in a line of its own
+            asked = {"cvxpy": "cvxpy_solver", "native": "device", "auto": "device"}.get(solver)
+            value = None if asked is None else getattr(request, asked)
+            return minimize(
+                method,
+                formulation,
+                problem,
+                solver=solver,
+                settings=Settings(request.tol, request.max_iter, None if progress is None else progress.step),
+                options={} if asked is None or value is None else {asked: value},
+                offered={"cache_size": request.cache_size, "progress": None if progress is None else progress.inner},
+            )
 
 
 def _search(request: Fitting, formulation: Formulation, problem: Problem) -> Solution:

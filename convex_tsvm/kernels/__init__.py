@@ -2,7 +2,6 @@
 
 from .accurate import AccurateGram as AccurateGram
 from .accurate import NoMeanError as NoMeanError
-from .accurate import Projected as Projected
 from .accurate import centred_gram as centred_gram
 from .accurate import entry_error as entry_error
 from .accurate import kernel_factor as kernel_factor
@@ -24,7 +23,6 @@ from .functions import Kernel as Kernel
 from .functions import Linear as Linear
 from .functions import Polynomial as Polynomial
 from .functions import Precomputed as Precomputed
-from .functions import ProductForm as ProductForm
 from .functions import ProductKernel as ProductKernel
 from .functions import kernel_from_dict as kernel_from_dict
 from .functions import make_kernel as make_kernel

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 from numpy.typing import ArrayLike
-from scipy.sparse.csgraph import shortest_path
+from scipy.sparse.csgraph import minimum_spanning_tree, shortest_path
 
 from ..ties import rounded
 from ..validation import canonical, finite, integer, is_sparse, one_of
@@ -159,8 +159,6 @@ def density_kernel(
 
 def _to_neighbors(steps: Array, n_neighbors: int) -> Array:
     """The same steps with those to other than the nearest neighbours forbidden (∞), but what joins all points."""
-    from scipy.sparse.csgraph import minimum_spanning_tree
-
     others = np.log1p(steps) + np.diag(np.full(len(steps), np.inf))
     order = np.argsort(rounded(others), axis=1, kind="stable")[:, :n_neighbors]
     allowed = np.zeros(steps.shape, dtype=bool)

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse.csgraph import laplacian
 
 from ..memory import cache_megabytes
 from ..ties import rounded
@@ -165,8 +166,6 @@ def graph_laplacian(X: Points, n_neighbors: int = 6, *, normalized: bool = True,
         Every power joins the neighbours of neighbours: with ten neighbours the fourth has about as many entries as a
         dense matrix of 10 000 points.
     """
-    from scipy.sparse.csgraph import laplacian
-
     graph = neighbor_graph(X, min(integer("n_neighbors", n_neighbors, least=1), X.shape[0] - 1))
     made: Any = laplacian(graph.astype(float), normed=normalized)
     L: Any = sp.csr_array(made)

@@ -292,10 +292,7 @@ def make_kernel(
     need the points X.  An RBF kernel takes ``sigma`` or ``gamma``, not both.  ValueError names the parameter that does
     not fit.
     """
-    names = ("rbf", "linear", "poly", "precomputed")
-    if isinstance(kernel, str):
-        if kernel not in names:
-            raise ValueError(f"kernel={kernel!r} must be one of {', '.join(names)}, a callable, or a Kernel")
+    if isinstance(kernel, str) and kernel in NAMED:
         if kernel == "linear":
             return Linear()
         if kernel == "precomputed":
@@ -311,7 +308,7 @@ def make_kernel(
         return cast(Kernel, kernel)
     if callable(kernel):
         return CallableKernel(kernel)
-    raise ValueError(f"kernel={kernel!r} must be one of {', '.join(names)}, a callable, or a Kernel")
+    raise ValueError(f"kernel={kernel!r} must be one of rbf, linear, poly, precomputed, a callable, or a Kernel")
 
 
 def kernel_from_dict(saved: dict[str, Any]) -> Kernel:

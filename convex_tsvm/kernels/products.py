@@ -316,9 +316,7 @@ class DeviceRows(ProductRows):
     def times_columns(self, indices: Indices, vectors: Array) -> Array:
         """Columns of the matrix times vectors, shape (len(indices), k), in double precision; shape (n, k)."""
         total = np.zeros((self.n, vectors.shape[1]))
-        size = max(1, self.bytes_at_once // (self.dtype.itemsize * self.n))
-        for start in range(0, len(indices), size):
-            part = slice(start, start + size)
+        for part in self.parts(len(indices)):
             weights = self.device.put(vectors[part].astype(self.dtype, copy=False))
             total += self.device.get(self.device.xp.matmul(self._on_device_values(indices[part], None).T, weights))
         return total
@@ -341,12 +339,11 @@ class DeviceRows(ProductRows):
     def _values(self, indices: Indices, columns: Indices | slice, out: Rows | None = None) -> Rows:
         there = None if isinstance(columns, slice) else columns
         n_columns = self.n if there is None else len(there)
-        size = max(1, self.bytes_at_once // (self.dtype.itemsize * max(n_columns, 1)))
-        if out is None and len(indices) <= size:
+        parts = self.parts(len(indices), n_columns)
+        if out is None and len(parts) <= 1:
             return self.device.get(self._on_device_values(indices, there))
         values = np.empty((len(indices), n_columns), dtype=self.dtype) if out is None else out
-        for start in range(0, len(indices), size):
-            part = slice(start, start + size)
+        for part in parts:
             self.device.get(self._on_device_values(indices[part], there), values[part])
         return values
 
@@ -378,23 +375,18 @@ def why_not_on_device(kernel: Kernel, X: Points) -> str | None:
 
 def _namespace(library: str, name: str) -> ModuleType:
     """The array API of a library, by array-api-compat where the library's own differs from the standard."""
-    if library not in ("numpy", "torch", "cupy", "dask"):
-        return _imported(library, name)
-    _imported(library, name)
-    try:
-        return importlib.import_module(f"array_api_compat.{library}")
-    except ImportError:
-        raise ValueError(f"device={name!r} needs array-api-compat: pip install 'convex_tsvm[device]'") from None
-
-
-def _imported(library: str, name: str) -> ModuleType:
     try:
         module = importlib.import_module(library)
     except (ImportError, TypeError, ValueError):
         raise ValueError(
             f"device={name!r}: there is no library {library!r} here; it must be one of the array API"
         ) from None
-    if library not in ("numpy", "torch", "cupy") and not hasattr(module, "__array_namespace_info__"):
+    if library in ("numpy", "torch", "cupy"):
+        try:
+            return importlib.import_module(f"array_api_compat.{library}")
+        except ImportError:
+            raise ValueError(f"device={name!r} needs array-api-compat: pip install 'convex_tsvm[device]'") from None
+    if not hasattr(module, "__array_namespace_info__"):
         raise ValueError(f"device={name!r}: {library!r} is not a library of the array API, such as 'torch' or 'cupy'")
     return module
 

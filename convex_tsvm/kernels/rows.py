@@ -31,6 +31,7 @@ class RowSource(ABC):
 
     dtype: np.dtype[Any] = np.dtype(np.float64)
     n: int  # the order of the matrix
+    bytes_at_once = ROW_BYTES_AT_ONCE
 
     #: Whether computing a row takes less time than allocating the memory for it.
     cheap = False
@@ -53,12 +54,15 @@ class RowSource(ABC):
         """Submatrix of some rows and columns, as a new array."""
         return self.rows(indices)[:, columns]
 
+    def parts(self, count: int, width: int | None = None) -> list[slice]:
+        """Slices of so many rows, or of shorter ones, each of about ``bytes_at_once``."""
+        size = max(1, self.bytes_at_once // (self.dtype.itemsize * max(1, self.n if width is None else width)))
+        return [slice(start, start + size) for start in range(0, count, size)]
+
     def combine(self, indices: Indices, coefficients: Array) -> Array:
         """Σ coefficients_k row_k over ``indices``, shape (n,), from rows computed in parts."""
         total = np.zeros(self.n)
-        size = max(1, ROW_BYTES_AT_ONCE // (self.dtype.itemsize * self.n))
-        for start in range(0, len(indices), size):
-            part = slice(start, start + size)
+        for part in self.parts(len(indices)):
             rows = self.rows(indices[part])
             total += coefficients[part].astype(rows.dtype, copy=False) @ rows
         return total
@@ -66,10 +70,8 @@ class RowSource(ABC):
     def times(self, vectors: Array) -> Array:
         """The matrix times some vectors, shape (n, k), from one pass over its rows in parts."""
         result = np.empty(vectors.shape)
-        size = max(1, ROW_BYTES_AT_ONCE // (self.dtype.itemsize * self.n))
-        for start in range(0, self.n, size):
-            part = np.arange(start, min(start + size, self.n))
-            multiplied(self.rows(part), vectors, result[start : start + size])
+        for part in self.parts(self.n):
+            multiplied(self.rows(np.arange(self.n)[part]), vectors, result[part])
         return result
 
     def mean(self, members: Indices) -> Array:

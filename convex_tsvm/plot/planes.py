@@ -151,9 +151,8 @@ def label_matrix(matrix: ArrayLike, labels: ArrayLike | None = None, *, ax: Axes
     order = np.argsort(keys, kind="stable")
     ax = axes_of(ax, (5.0, 4.2))
     drawn = ax.imshow(values[np.ix_(order, order)], cmap=label_map(), vmin=-1, vmax=1, interpolation="nearest")
-    figure = ax.get_figure()
-    if figure is not None:
-        figure.colorbar(drawn, ax=ax, label="entry of Γ")
+    figure: Any = ax.get_figure()
+    figure.colorbar(drawn, ax=ax, label="entry of Γ")
     ax.set(xlabel="points, sorted", ylabel="points, sorted")
     return ax
 

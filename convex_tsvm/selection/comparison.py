@@ -254,7 +254,33 @@ def learning_curve(
     for n in n_labeled:
         if integer("n_labeled", n, least=len(classes)) >= len(known):
             raise ValueError(f"n_labeled={n} must be less than the {len(known)} points with known labels")
-    draw_of = _Draw(estimator, supervised, X, truth, known, sorted(n_labeled), per_class, marker, scoring)
+
+    def judged_with(shown: NDArray[np.intp], hidden: NDArray[np.intp]) -> tuple[float, ...]:
+        """Errors and scores of both classifiers with the labels of ``shown``, at the points of ``hidden``."""
+        own = marked(truth, ~np.isin(np.arange(len(truth)), shown), marker)
+        fitted = clone(estimator).fit(X, own)
+        if supervised is None and isinstance(fitted, Pipeline):
+            alone = fitted_apart(estimator, X, own, shown)
+        else:
+            other = estimator if supervised is None else supervised
+            alone = clone(other).fit(_safe_indexing(X, shown), truth[shown])
+        last = fitted[-1] if isinstance(fitted, Pipeline) else fitted
+        found = (last.transduction_[hidden], alone.predict(_safe_indexing(X, hidden)))
+        errors = [float((labels != truth[hidden]).mean()) for labels in found]
+        return (*errors, *(judged(one, X, truth, hidden, scoring) for one in (fitted, alone)))
+
+    def draw_of(seed: int) -> list[tuple[float, ...]]:
+        """The same for every number of labels, which are drawn at random."""
+        order = np.random.default_rng(seed).permutation(known)
+        names = truth[order].astype(str)
+        # The first point of every class comes first; after that, if classes count alike, the second of every class.
+        rank = np.zeros(len(order), dtype=int)
+        for name in np.unique(names):
+            rank[names == name] = np.arange((names == name).sum())
+        order = order[np.argsort(rank if per_class else rank > 0, kind="stable")]
+        with warnings.catch_warnings(action="ignore"):
+            return [judged_with(np.sort(order[:n]), order[n:]) for n in sorted(n_labeled)]
+
     found: list[list[tuple[float, ...]]] = []
     status, seeds = "converged", range(random_state, random_state + integer("n_draws", n_draws, least=1))
     try:
@@ -269,48 +295,6 @@ def learning_curve(
     own = of_draws[:2] if scoring is None else of_draws
     fields = ("errors", "supervised_errors", "scores", "supervised_scores")
     return LearningCurve(np.array(sorted(n_labeled)), **dict(zip(fields, own, strict=False)), status=status)
-
-
-@dataclass(frozen=True)
-class _Draw:
-    """A function of a seed that draws labels, and fits and judges both classifiers on them."""
-
-    estimator: Any
-    supervised: Any
-    X: Any
-    truth: NDArray[Any]
-    known: NDArray[np.intp]
-    numbers: Sequence[int]
-    per_class: bool
-    marker: Any
-    scoring: Any
-
-    def __call__(self, seed: int) -> list[tuple[float, ...]]:
-        """Errors of both classifiers and their scores, for every number of labels."""
-        order = np.random.default_rng(seed).permutation(self.known)
-        names = self.truth[order].astype(str)
-        # The first point of every class comes first; after that, if classes count alike, the second of every class.
-        rank = np.zeros(len(order), dtype=int)
-        for name in np.unique(names):
-            rank[names == name] = np.arange((names == name).sum())
-        order = order[np.argsort(rank if self.per_class else rank > 0, kind="stable")]
-        with warnings.catch_warnings(action="ignore"):
-            return [self._judged(np.sort(order[:n]), order[n:]) for n in self.numbers]
-
-    def _judged(self, shown: NDArray[np.intp], hidden: NDArray[np.intp]) -> tuple[float, ...]:
-        """Errors and scores of both classifiers with the labels of ``shown``, at the points of ``hidden``."""
-        X, truth, marker = self.X, self.truth, self.marker
-        y = marked(truth, ~np.isin(np.arange(len(truth)), shown), marker)
-        fitted = clone(self.estimator).fit(X, y)
-        if self.supervised is None and isinstance(self.estimator, Pipeline):
-            alone = fitted_apart(self.estimator, X, y, shown)
-        else:
-            other = self.estimator if self.supervised is None else self.supervised
-            alone = clone(other).fit(_safe_indexing(X, shown), truth[shown])
-        own = fitted[-1] if isinstance(fitted, Pipeline) else fitted
-        found = (own.transduction_[hidden], alone.predict(_safe_indexing(X, hidden)))
-        errors = [float((labels != truth[hidden]).mean()) for labels in found]
-        return (*errors, *(judged(one, X, truth, hidden, self.scoring) for one in (fitted, alone)))
 
 
 def _shown(values: Array) -> str:

@@ -267,8 +267,14 @@ class SharedFits:
     def groups(self, parts: list[tuple[Any, Any]], judge: Judge) -> list[Group]:
         """Candidates that share a kernel matrix, together."""
         rough = clone(self.steps.classifier).set_params(tol=max(self.tol, self.steps.classifier.tol))
-        own = [self.steps.own(one) or {} for one in self.candidates]
-        return [Group(members, self.X, self.labels, parts, judge, self.warm_start) for members in _sharing(rough, own)]
+        # Parameters of which candidates with the same kernel matrix may have different values.
+        others = ("C", "C_unlabeled", "C_compact", "balance", "epsilon", "loss", "s")
+        shared: dict[str, dict[int, Any]] = {}
+        for i, one in enumerate(self.candidates):
+            candidate = clone(rough).set_params(**(self.steps.own(one) or {}))
+            own = {name: value for name, value in candidate.get_params(deep=False).items() if name not in others}
+            shared.setdefault(repr(sorted(own.items(), key=lambda item: item[0])), {})[i] = candidate
+        return [Group(some, self.X, self.labels, parts, judge, self.warm_start) for some in shared.values()]
 
     def chosen(self, i: int) -> Any:
         self.fitted.set_params(**(self.steps.own(self.candidates[i]) or {}))
@@ -383,15 +389,3 @@ def _chains(parameters: Mapping[int, Mapping[str, Any]], together: bool) -> list
         if len(chain) > 1:
             chain.sort(key=lambda i: float(parameters[i]["C"]))
     return list(chains.values())
-
-
-def _sharing(estimator: Any, candidates: list[dict[str, Any]]) -> list[dict[int, Any]]:
-    """Groups of estimators with the same kernel matrix, each group by the candidates' places."""
-    shared: dict[str, dict[int, Any]] = {}
-    for i, parameters in enumerate(candidates):
-        candidate = clone(estimator).set_params(**parameters)
-        # Parameters of which candidates with the same kernel matrix may have different values.
-        others = ("C", "C_unlabeled", "C_compact", "balance", "epsilon", "loss", "s")
-        own = {name: value for name, value in candidate.get_params(deep=False).items() if name not in others}
-        shared.setdefault(repr(sorted(own.items(), key=lambda item: item[0])), {})[i] = candidate
-    return list(shared.values())

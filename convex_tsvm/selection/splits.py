@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, check_scoring, get_scorer
-from sklearn.model_selection import BaseCrossValidator, RepeatedStratifiedKFold, StratifiedKFold
+from sklearn.model_selection import BaseCrossValidator, RepeatedStratifiedKFold
 from sklearn.utils import _safe_indexing
 from sklearn.utils.metadata_routing import get_routing_for_object
 
@@ -107,10 +107,8 @@ class LabeledKFold(BaseCrossValidator):
         # The only labelled point of a class is in every training set: without it the class could not be learned.
         only = np.isin(index, np.flatnonzero(counts == 1))
         always, divided = np.concatenate([known[only], others]), np.flatnonzero(~only)
-        folds: Any = StratifiedKFold(self.n_splits, shuffle=True, random_state=self.random_state)
-        if self.n_repeats > 1:
-            own = {"n_splits": self.n_splits, "n_repeats": self.n_repeats, "random_state": self.random_state}
-            folds = RepeatedStratifiedKFold(**own)
+        own = {"n_splits": self.n_splits, "n_repeats": self.n_repeats, "random_state": self.random_state}
+        folds = RepeatedStratifiedKFold(**own)
         with warnings.catch_warnings():
             # scikit-learn warns if a class has fewer points than folds, which is usual with few labels.
             warnings.simplefilter("ignore")
@@ -195,27 +193,7 @@ def judged(estimator: Any, X: Any, y: ArrayLike, members: NDArray[np.intp], scor
     return Judge.of(scoring)(estimator, _safe_indexing(X, members), labels)
 
 
-class LabeledScorer:
-    """One of scikit-learn's scorers, on the labelled points of what it is given (see :func:`labeled_scorer`)."""
-
-    def __init__(self, scoring: Any, unlabeled: Any) -> None:
-        self.scoring, self.unlabeled = scoring, unlabeled
-
-    def __call__(self, estimator: Any, X: Any, y: Any, **arguments: Any) -> float:
-        """The score at the labelled points; arguments, such as weights, are reduced to these points, too."""
-        known, labels = labeled_points(y, marker_of(estimator, self.unlabeled), " to score")
-        own = {name: value if value is None else np.asarray(value)[known] for name, value in arguments.items()}
-        scorer = check_scoring(estimator, scoring=self.scoring)
-        return float(scorer(estimator, _safe_indexing(X, known), labels, **own))
-
-    def get_metadata_routing(self) -> Any:
-        return get_routing_for_object(get_scorer(self.scoring) if isinstance(self.scoring, str) else self.scoring)
-
-    def __repr__(self) -> str:
-        return f"labeled_scorer({self.scoring!r}, unlabeled={self.unlabeled!r})"
-
-
-def labeled_scorer(scoring: str | Scorer = "accuracy", *, unlabeled: Any = "auto") -> LabeledScorer:
+class labeled_scorer:
     """One of scikit-learn's scorers, with the unlabelled points left out.
 
     For ``scoring=`` of ``GridSearchCV``, ``cross_val_score`` and the like, where ``y`` has unlabelled points: they
@@ -235,4 +213,20 @@ def labeled_scorer(scoring: str | Scorer = "accuracy", *, unlabeled: Any = "auto
     >>> cross_val_score(ct.TransductiveSVC(), points, few, cv=ct.selection.LabeledKFold(2), scoring=scorer)
     array([1., 1.])
     """
-    return LabeledScorer(scoring, unlabeled)
+
+    def __init__(self, scoring: str | Scorer = "accuracy", *, unlabeled: Any = "auto") -> None:
+        self.scoring, self.unlabeled = scoring, unlabeled
+
+    def __call__(self, estimator: Any, X: Any, y: Any, **arguments: Any) -> float:
+        """The score at the labelled points; arguments, such as weights, are reduced to these points, too."""
+        known, labels = labeled_points(y, marker_of(estimator, self.unlabeled), " to score")
+        own = {name: value if value is None else np.asarray(value)[known] for name, value in arguments.items()}
+        scorer = check_scoring(estimator, scoring=self.scoring)
+        return float(scorer(estimator, _safe_indexing(X, known), labels, **own))
+
+    def get_metadata_routing(self) -> Any:
+        """What the scorer requests, as scikit-learn asks for it."""
+        return get_routing_for_object(get_scorer(self.scoring) if isinstance(self.scoring, str) else self.scoring)
+
+    def __repr__(self) -> str:
+        return f"labeled_scorer({self.scoring!r}, unlabeled={self.unlabeled!r})"

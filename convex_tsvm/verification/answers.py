@@ -58,7 +58,6 @@ class Quantities:
     """What an answer is a function of: the symbols of a derivation as arrays, its sets, and its functions."""
 
     def __init__(self, derivation: Any, point: Point) -> None:
-        self._point = point
         start = 0 if derivation.setting.balanced else 1
         for name, members in point.sets.items():
             setattr(self, name, np.array([one - start * (name != "D") for one in members], dtype=np.intp))
@@ -69,7 +68,6 @@ class Quantities:
             found = [np.array(symbol[one].value(point), dtype=float) for one in itertools.product(*ranges)]
             value = np.array(found).reshape(*map(len, ranges), *np.shape(found[0])) if ranges else found[0]
             setattr(self, python_name(symbol.name), value)
-        self.size_F = len(point.sets["F"])
         for name in derivation.functions:
             setattr(
                 self, python_name(name), np.vectorize(lambda t, name=name: float(point.apply(name, t)), otypes=[float])

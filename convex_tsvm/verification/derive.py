@@ -66,14 +66,10 @@ def _dual(derived: Derived) -> None:
 
 def _primal(derived: Derived) -> None:
     derived.convexify()
-    if derived.has_slacks:
-        derived.with_slacks()
-        return
     known = [derived.functions[kind.convex] for kind in derived.kinds]
-    if not all(isinstance(f, Exact) and not any(piece.a for piece in f.pieces) for f in known):
-        derived.with_margins()
-        return
-    derived.with_epigraphs()
+    straight = all(isinstance(f, Exact) and not any(piece.a for piece in f.pieces) for f in known)
+    with_lines = derived.with_epigraphs if straight else derived.with_margins
+    (derived.with_slacks if derived.has_slacks else with_lines)()
 
 
 def _cccp(derived: Derived) -> None:

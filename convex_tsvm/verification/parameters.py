@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import itertools
+from collections import Counter
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from numbers import Rational
@@ -44,18 +45,16 @@ class Parametric(Fraction):
     def __add__(self, other: Any) -> Any:
         if not isinstance(other, Rational):
             return float(self) + other if isinstance(other, float) else NotImplemented
-        form = dict(self.form)
-        for names, factor in _form(other).items():
-            form[names] = form.get(names, Fraction(0)) + factor
+        form: Any = Counter(self.form)
+        form.update(_form(other))
         return Parametric.of(Fraction(self) + Fraction(other), form)
 
     def __mul__(self, other: Any) -> Any:
         if not isinstance(other, Rational):
             return float(self) * other if isinstance(other, float) else NotImplemented
-        form: dict[Monomial, Fraction] = {}
+        form: Any = Counter()
         for (one, a), (two, b) in itertools.product(self.form.items(), _form(other).items()):
-            names = tuple(sorted(one + two))
-            form[names] = form.get(names, Fraction(0)) + a * b
+            form[tuple(sorted(one + two))] += a * b
         return Parametric.of(Fraction(self) * Fraction(other), form)
 
     __radd__ = __add__

@@ -18,6 +18,7 @@ from ..answers import Grade
 from ..derivation import Derivation
 from ..report import code_cell, text_cell
 from .statement import Proven, Statement
+from .statement import paper as named
 
 
 def helpers(statement: Statement) -> list[Callable[..., Any]]:
@@ -106,7 +107,9 @@ def quantities_of(kind: type) -> list[tuple[str, str]]:
 
 def cells(statements: Sequence[Statement], *, exercise: bool) -> list[dict[str, Any]]:
     """Statements in their order, an equation a cell: of a sheet, with blank right-hand sides, or of the key to it."""
-    imports = "" if exercise else _imports(statements)
+    sides = [] if exercise else [side for one in statements for side in (*helpers(one), one.computed)]
+    modules = dict.fromkeys(inspect.getmodule(side) for side in sides)  # what right sides need of them is imported
+    imports = "".join(f"from {module.__name__} import *\n" for module in modules if module is not None)
     found = [code_cell(f"import cvxpy as cp\nimport numpy as np\nimport convex_tsvm as ct\n{imports}")]
     before = None
     for one, new in zip(statements, introduced(statements), strict=True):
@@ -126,23 +129,9 @@ def cells(statements: Sequence[Statement], *, exercise: bool) -> list[dict[str, 
     return found
 
 
-def _imports(statements: Sequence[Statement]) -> str:
-    """What the right sides of numbered items need of the paper's modules."""
-    sides = [side for one in statements for side in (*helpers(one), one.computed)]
-    modules = dict.fromkeys(inspect.getmodule(side) for side in sides)
-    return "".join(f"from {module.__name__} import *\n" for module in modules if module is not None)
-
-
 @dataclass(frozen=True)
 class Lesson:
-    """A lesson's title, and what its sheet is of: numbers of statements by paper, or derivations of a paper.
-
-    Examples
-    --------
-    >>> from convex_tsvm.verification.statements.course import lesson
-    >>> lesson(4).title, len(lesson(4).derivations)
-    ('The dual of a step', 2)
-    """
+    """A lesson's title, and what its sheet is of: numbers of statements by paper, or derivations of a paper."""
 
     number: int
     title: str
@@ -152,19 +141,15 @@ class Lesson:
     @property
     def statements(self) -> list[Statement]:
         """The statements of the sheet, in their order."""
-        from . import paper
-
-        return [paper(name)[number] for name, number in self.items if isinstance(number, str)]
+        return [named(name)[number] for name, number in self.items if isinstance(number, str)]
 
     @property
     def derivations(self) -> list[tuple[str, Derivation]]:
         """The derivations of the sheet, each after the code that makes it."""
-        from . import paper
-
-        places = [(name, place) for name, place in self.items if isinstance(place, int)]
         return [
-            (f"ct.papers.paper({name!r}).derivations[{place}]", paper(name).derivations[place])
-            for name, place in places
+            (f"ct.papers.paper({name!r}).derivations[{place}]", named(name).derivations[place])
+            for name, place in self.items
+            if isinstance(place, int)
         ]
 
     def sheet(self, *, exercise: bool) -> list[dict[str, Any]]:
@@ -239,8 +224,6 @@ def grade(paper: str, number: str | float, answer: Any) -> Grade:
     >>> ct.papers.grade("collobert2006", 8, lambda q: np.maximum(0, 1 - q.z) + np.maximum(0, q.s - q.z))
     not right: that is the formula with a mistake: a plus in place of the minus
     """
-    from . import paper as named
-
     statement = named(paper)[number]
     if isinstance(statement, Proven):
         return statement.made.grade(statement.step, answer)

@@ -15,11 +15,15 @@ from typing import Any
 
 import numpy as np
 
+from ...validation import one_of
 from ..answers import as_code
 from ..derivation import Derivation
 from ..report import text_cell
 from ..steps import Line, Proof, Step
 from ..symbols import Total, formula
+
+#: The papers, by their names.
+PAPERS = ("collobert2006", "chapelle2008", "sindhwani2006", "debie2004", "dai2010")
 
 #: What a function of a statement returns: a number, or an array of numbers.
 Value = Any
@@ -83,13 +87,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Counterexample:
-    """Where a printed form fails.
-
-    Examples
-    --------
-    >>> print(ct.papers.paper("dai2010")["§3, eq. 8 as a bound"].counterexample())
-    computed 0.3333, corrected 3, as printed 0
-    """
+    """Where a printed form fails."""
 
     problem: int  # on which of the statement's problems, from 0
     entry: int | None  # at which entry of the values, if they are several
@@ -321,8 +319,6 @@ def unconditioned(k: int) -> Callable[[Step], Step]:
 class Paper:
     """A paper, and its statements; ``quantities`` makes those of the problems that they are run on.
 
-    Its ``modules``, in their order, state its items.
-
     Examples
     --------
     >>> paper = ct.papers.paper("dai2010")
@@ -330,8 +326,8 @@ class Paper:
     ('Compact Margin Machine', 'false as printed')
     """
 
-    def __init__(self, name: str, title: str, quantities: Callable[[], list[Any]] = list, modules: str = "") -> None:
-        self.name, self.title, self._make, self.modules = name, title, quantities, modules.split()
+    def __init__(self, name: str, title: str, quantities: Callable[[], list[Any]] = list) -> None:
+        self.name, self.title, self._make = name, title, quantities
         self._made: list[Any] | None = None
         self._statements: dict[str, Statement] = {}
 
@@ -419,6 +415,26 @@ class Paper:
 
     def __repr__(self) -> str:
         return f"<{self.name}: {self.title}, {len(self)} statements>"
+
+
+def paper(name: str) -> Paper:
+    """A paper with its numbered statements, which can be run.
+
+    Iterate over it, take a statement by its number (``paper("collobert2006")[23]``), or ``run`` them all.
+
+    Parameters
+    ----------
+    name : {"collobert2006", "chapelle2008", "sindhwani2006", "debie2004", "dai2010"}
+
+    Examples
+    --------
+    >>> ct.papers.paper("collobert2006")[8].run().verdict
+    'holds'
+    """
+    made: Paper = import_module(f".{one_of('paper', name, PAPERS)}.quantities", __package__).PAPER
+    for module in ("items", "derivation"):
+        import_module(f".{name}.{module}", __package__)
+    return made
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from ...exact import Claim
 from ...steps import Chain, Condition, Gap, Lemma, Line, Setting
 from ...symbols import Applied, Formula, Quotient, Square, Sum, Symbol, formula, total
 from ..statement import unconditioned, without
-from . import PAPER
+from .quantities import PAPER
 
 half = Fraction(1, 2)
 T, p = Symbol("T"), Symbol("p")
@@ -142,12 +142,17 @@ def newton() -> Derivation:
 PAPER.proven("eq. 7", "The mean over labels with probabilities p.", 0, 1, {"the sign of g": without(0, -1)})
 PAPER.proven("eq. 8", "The Lagrangian of the balance, stationary at eq. 8.", 0, 2, {"the sign of ν": without(3, -1)})
 PAPER.proven("eq. 9", "What is left when p is eliminated.", 0, 3, {"without the entropy": without(0)})
+PAPER.proven("Figure 4", "The loss with the best probability.", 0, 3, {"twice the entropy": without(0, 2)})
 PAPER.proven("eq. 10", "The dual for given labels.", 5, 7, {"no ½": without(0, 2), "no bias": unconditioned(1)})
+PAPER.proven("§4, method 1", "Points enter by their inner products alone.", 5, 7, {"twice": without(0, 2)})
 PAPER.proven("§4.1, decomposition", "Convex and concave part of the loss.", 2, 1, {"half of -2|t|": without(3, half)})
 PAPER.proven("Algorithm 3", "The objective never rises by steps with tangents.", 2, 4, {"no tangents": without(3)})
+PAPER.proven("Algorithm 4", "A step minimizes effective losses, labels being signs.", 2, 2, {"no tangents": without(3)})
 PAPER.proven("eq. 12", "The balance sets the bias.", 4, 1, {"losses of labelled points left out": without(1)})
 PAPER.proven("eq. 13", "The kernel of points moved by their mean.", 4, 2, {"½ left out": without(0, 2)})
 PAPER.proven("§4, centring and the bias", "Centring is the same as the balance.", 4, 2, {"without c": without(1)})
 PAPER.proven("Algorithm 5", "exp(-s t²), smoothed by a Gaussian.", 1, 2, {"a loss of the other sign": without(0, -1)})
+PAPER.proven("§4.3, infinite width", "As q grows the smoothed loss vanishes.", 1, 2, {"no square": without(0)})
+PAPER.proven("§4.2, gradient", "Losses have a part in it by their slopes.", 3, 1, {"slopes left out": without(2)})
 PAPER.proven("eq. 16", "The gradient by β is K(β + h).", 3, 1, {"h left out": without(2), "twice": without(2, 2)})
 PAPER.proven("eq. 17", "The Hessian by β is K + KDK.", 3, 1, {"D left out": without(4), "K left out": without(3)})

@@ -16,6 +16,7 @@ from ....kernels import RBF, kernel_factor
 from ....problem import Array, Problem
 from ....solvers import NativeSolver
 from ..concerned import EXACT, SIX, few_points, has_two_costs, labelled_first, pays_squared_hinge
+from ..statement import Paper
 
 
 def V(y: Any, o: Any, p: int = 2) -> Array:
@@ -140,3 +141,6 @@ def problems() -> list[Quantities]:
     X, y = np.random.default_rng(8).normal(size=(9, 2)), np.zeros(9)
     y[:4] = [1, -1, -1, 1]
     return [Quantities(six), Quantities(Problem(X, y, kernel=RBF(1.1), C=1.5, C_unlabeled=1.0, balance=None))]
+
+
+PAPER = Paper("chapelle2008", "Optimization Techniques for Semi-Supervised Support Vector Machines", problems)

@@ -8,7 +8,7 @@ from ....formulations import cccp_tsvm, tsvm
 from ...derivation import Derivation
 from ...derive import derive
 from ..statement import unconditioned, without
-from . import PAPER
+from .quantities import PAPER
 
 
 def derivations() -> tuple[Derivation, ...]:
@@ -30,6 +30,8 @@ PAPER.proven("eq. 3", "Every unlabelled point counts twice, once with each label
 PAPER.proven("§2, before eq. 3", "Eq. 1 is eq. 3 for s = 0, but for a constant.", 3, 1, two)
 PAPER.proven("eq. 5", "A step minimizes the convex part and tangents.", 0, 5, {"the sign": without(3, -1)})
 PAPER.proven("eq. 6", "A step's minimum is not above its value before.", 0, 5, {"no losses of copies": without(2)})
+PAPER.proven("Algorithm 1", "By such steps the objective never rises.", 0, 5, {"no tangents": without(3)})
+PAPER.proven("Algorithm 2", "Steps by their dual have the same value.", 1, 14, {"no sum": unconditioned(2)})
 PAPER.proven("eq. 7", "Tangents are above the concave part.", 0, 3, {"sign": without(3, -1), "half": without(3, half)})
 PAPER.proven("eq. 9", "The objective is a convex part plus a concave one.", 0, 2, {"the convex one alone": without(3)})
 PAPER.proven("eq. 10", "x₀, the mean of the unlabelled points, stands for the balance.", 1, 6, {"not in w": without(1)})

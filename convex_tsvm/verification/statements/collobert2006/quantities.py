@@ -5,9 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 
-import cvxpy as cp
 import numpy as np
-from numpy.typing import NDArray
 
 from ....formulations import Formulation, cccp_tsvm, svm
 from ....instance import Instance
@@ -17,9 +15,9 @@ from ....kernels import RBF, kernel_factor
 from ....losses import PLQ, hinge, symmetric_ramp
 from ....methods import cccp
 from ....problem import Array, Problem
-from ....solution import Solution
 from ....solvers import NativeSolver
-from ..concerned import EXACT, SIX, few_points, has_two_costs, labelled_first
+from ..concerned import SIX, few_points, has_two_costs, labelled_first
+from ..statement import Paper
 
 #: A decision function: w in the coordinates of the features, and b.
 Theta = tuple[Array, float]
@@ -128,42 +126,8 @@ class Quantities:
 
     def beta_at(self, theta: Theta) -> Array:
         """β_i where tangents are taken at a θ (eq. 11); 0 for x₀ and the labelled points."""
-        return self.slopes_at(self.f(theta))
-
-    def slopes_at(self, f: Array) -> Array:
-        """The same at outputs."""
-        return np.where(self._is_copy & (self.y * f < self.s), self.C_star, 0.0)
-
-    @cached_property
-    def _is_copy(self) -> NDArray[np.bool_]:
-        return np.arange(len(self.y)) > self.L
-
-    @cached_property
-    def upper(self) -> Array:
-        """C for labelled points, C* for copies of unlabelled ones, 0 for x₀."""
-        return np.where(self._is_copy, self.C_star, self.C) * (np.arange(len(self.y)) > 0)
-
-    def minimum(self, beta: Array) -> Theta:
-        """Where the least value of eq. 18-20 is, by CVXPY."""
-        w, b = cp.Variable(self.phi.shape[1]), cp.Variable()
-        f = self.phi @ w + b
-        losses = self.upper @ cp.pos(1 - cp.multiply(self.y, f)) + cp.multiply(beta, self.y) @ f
-        cp.Problem(cp.Minimize(0.5 * cp.sum_squares(w) + losses), [f[0] == self.c]).solve(**EXACT)
-        return np.asarray(w.value), float(b.value)
-
-    def maximum(self, beta: Array) -> Array:
-        """Where ζ·α̃ - ½ α̃ᵀKα̃ is largest, with -β <= y α̃ <= C - β over the copies and Σ α̃ = 0, by CVXPY."""
-        a, zeta = cp.Variable(len(self.y)), np.append(self.c, self.y[1:])
-        signed = cp.multiply(self.y, a)[1:]
-        bounds = [signed >= -beta[1:], signed <= (self.upper - beta)[1:], cp.sum(a) == 0]
-        cp.Problem(cp.Maximize(zeta @ a - 0.5 * cp.sum_squares(self.phi.T @ a)), bounds).solve(**EXACT)
-        return np.asarray(a.value)
-
-    @cached_property
-    def run(self) -> Solution:
-        """The toolkit's CCCP from θ^t to its end."""
-        start = self.points(self.f(self.theta_t))
-        return cccp(self.model, self.problem, start=start, tol=1e-9)
+        is_copy = np.arange(len(self.y)) > self.L
+        return np.where(is_copy & (self.y * self.f(theta) < self.s), self.C_star, 0.0)
 
 
 def problems() -> list[Quantities]:
@@ -174,3 +138,6 @@ def problems() -> list[Quantities]:
     X[:7] += 0.8
     y[[0, 1, 2]], y[[9, 12]] = 1, -1
     return [Quantities(six, -0.3), Quantities(Problem(X, y, kernel=RBF(1.1), C=3.0, C_unlabeled=0.8), -0.5)]
+
+
+PAPER = Paper("collobert2006", "Large Scale Transductive SVMs", problems)

@@ -6,7 +6,7 @@ from ....formulations import compact_margin, relative_margin
 from ...derivation import Derivation
 from ...derive import derive
 from ..statement import unconditioned, without
-from . import PAPER
+from .quantities import PAPER
 
 
 def derivations() -> tuple[Derivation, ...]:

@@ -13,6 +13,7 @@ from ....losses import PLQ, relaxed_compact_hinge, relaxed_compact_symmetric_hin
 from ....problem import Array, Problem
 from ....solvers import NativeSolver
 from ..concerned import SIX, few_points, has_two_costs, labelled_first
+from ..statement import Paper
 
 
 class Quantities:
@@ -123,3 +124,6 @@ def problems() -> list[Quantities]:
     y[:5] = [1, -1, 1, -1, -1]
     twelve = Problem(X, y, kernel=RBF(1.2), C=2.0, C_unlabeled=0.7, balance=None)
     return [Quantities(six, 0.8, 0.6, -0.2), Quantities(twelve, 1.2, 0.9, 0.0)]
+
+
+PAPER = Paper("dai2010", "Compact Margin Machine", problems)

@@ -12,7 +12,7 @@ from ...dual import alpha, kernel
 from ...steps import Chain, Lemma, Line, Setting
 from ...symbols import Sum, Symbol, formula
 from ..statement import changed, unconditioned, without
-from . import PAPER
+from .quantities import PAPER
 
 
 def derivations() -> tuple[Derivation, ...]:
@@ -59,8 +59,10 @@ PAPER.proven("eq. 5", "The known block is that of the known labels.", 0, 8, {"wi
 PAPER.proven("eq. 6", "Γ has ones on its diagonal.", 0, 8, {"left out": unconditioned(2)})
 PAPER.proven("eq. 7", "Γ has rank one: z'Γz is a single square, (Σ z_i y_i)².", 0, 8, {"the sign": forms})
 PAPER.proven("eq. 8", "Γ ⪰ 0, as z'Γz is a square; without the rank the value is no larger.", 0, 8, {"the sign": forms})
+PAPER.proven("§2.3, bounds", "The relaxation is below all labelings.", 0, 9, {"another value": without(0, 2)})
 PAPER.proven("§2.1, dual over α", "The dual of the bounds.", 0, 11, {"no μ": without(1), "no ½": without(0, 2)})
 PAPER.proven("Lemma 2.2", "A Schur complement, e + ν - μ being (K∘Γ) a.", 0, 12, {"any e + ν - μ": unconditioned(3)})
+PAPER.proven("eq. 9", "The relaxation as a semidefinite program.", 0, 12, {"any μ": unconditioned(2)})
 PAPER.proven("eq. 10", "The linear matrix inequality, and the least t.", 0, 12, {"any ν": unconditioned(1)})
 PAPER.proven("Proposition 2.3", "One row of Γ̃ stands for all known points.", 0, 13, {"no ones": unconditioned(0)})
 PAPER.proven("§2.2, cross block", "Rows of known points are one row g, but for signs.", 0, 13, {"free": gamma(free)})

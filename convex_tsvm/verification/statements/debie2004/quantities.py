@@ -8,14 +8,13 @@ from functools import cached_property
 import cvxpy as cp
 import numpy as np
 
-from ....exact import brute_force
 from ....formulations import Formulation, tsvm
-from ....instance import Instance, labelling
+from ....instance import labelling
 from ....kernels import RBF, kernel_factor
 from ....modeling.label_matrix import ReducedSDP
 from ....problem import Array, Problem
-from ....solvers import NativeSolver
 from ..concerned import EXACT, SIX, few_points, labelled_first
+from ..statement import Paper
 
 
 class Quantities:
@@ -47,49 +46,21 @@ class Quantities:
         return cls(labelled_first(few_points(problem, 8)).replace(balance=None))
 
     @cached_property
-    def formulation(self) -> Formulation:
-        """The TSVM with zero bias and no balance (footnote 1)."""
-        return tsvm("hinge", balance=None, fit_intercept=False)
-
-    @cached_property
     def labelings(self) -> list[Array]:
         """All label vectors with the known labels."""
         unknown = itertools.product((-1.0, 1.0), repeat=self.n_w)
         return [np.concatenate([self.y_t, signs]) for signs in unknown]
 
-    @cached_property
-    def svm_values(self) -> Array:
-        """½ ‖w‖² + C Σ ξ of the SVM for each of them, by the native solver."""
-        instance = Instance(self.formulation, self.problem)
-        solver = NativeSolver(self.problem, tol=1e-10)
-        return np.array([solver.solve(instance.svm(y)).primal for y in self.labelings])
-
-    @cached_property
-    def least(self) -> float:
-        """The least objective over labelings, by the toolkit's enumeration."""
-        return float(brute_force(self.formulation, self.problem)[0])
-
     def value(self, gamma: Array) -> float:
         """max over α of 2α'e - α'(K∘Γ)α with 0 <= α <= C: the inner problem of eq. 1."""
-        root, alpha = kernel_factor(_symmetric(self.K * gamma)), cp.Variable(self.n, nonneg=True)
+        root, alpha = kernel_factor(self.K * gamma), cp.Variable(self.n, nonneg=True)
         goal = 2 * cp.sum(alpha) - cp.sum_squares(root.T @ alpha)
         return float(cp.Problem(cp.Maximize(goal), [alpha <= self.C]).solve(**EXACT))
 
-    def relaxed(self, *, soft: bool = True) -> float:
-        """Eq. 9 under eq. 5, 6, 8 and 10; for mistakes without the costs of a soft margin."""
-        nu, mu, t = cp.Variable(self.n, nonneg=True), cp.Variable(self.n, nonneg=True), cp.Variable()
-        gamma = cp.Variable((self.n, self.n), PSD=True)
-        block = gamma[: self.n_t, : self.n_t] == np.outer(self.y_t, self.y_t)
-        column = cp.reshape(1 + nu - (mu if soft else 0), (self.n, 1), order="C")
-        corner = cp.reshape(t - 2 * self.C * cp.sum(mu), (1, 1), order="C")
-        matrix = cp.bmat([[cp.multiply(self.K, gamma), column], [column.T, corner]])
-        constraints = [matrix >> 0, block, cp.diag(gamma) == 1]
-        return float(cp.Problem(cp.Minimize(t), constraints).solve(**EXACT))
-
     @cached_property
     def reduced(self) -> ReducedSDP:
-        """The toolkit's relaxation over Γ̃, solved."""
-        made = ReducedSDP(labelling(self.formulation, self.problem))
+        """The toolkit's relaxation over Γ̃ of the TSVM with zero bias and no balance (footnote 1), solved."""
+        made = ReducedSDP(labelling(tsvm("hinge", balance=None, fit_intercept=False), self.problem))
         made.problem.solve(**EXACT)
         return made
 
@@ -115,13 +86,9 @@ class Quantities:
         return found
 
 
-def _symmetric(matrix: Array) -> Array:
-    return (matrix + matrix.T) / 2
-
-
 def smallest(matrix: Array) -> float:
     """The smallest eigenvalue."""
-    return float(np.linalg.eigvalsh(_symmetric(matrix))[0])
+    return float(np.linalg.eigvalsh(matrix)[0])
 
 
 def problems() -> list[Quantities]:
@@ -130,3 +97,6 @@ def problems() -> list[Quantities]:
     X = np.random.default_rng(5).normal(size=(8, 2))
     eight = Problem(X, [1, 1, -1, -1, 0, 0, 0, 0], kernel=RBF(0.7), C=0.8, C_unlabeled=0.8, balance=None)
     return [Quantities(six), Quantities(eight)]
+
+
+PAPER = Paper("debie2004", "Convex Methods for Transduction", problems)

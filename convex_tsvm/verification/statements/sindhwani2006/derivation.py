@@ -10,7 +10,7 @@ from ...steps import Chain, Gap, Lemma, Line, Setting
 from ...symbols import Dot, Formula, Square, Sum, Symbol, total
 from .. import paper
 from ..statement import without
-from . import PAPER
+from .quantities import PAPER
 
 half = Fraction(1, 2)
 c, Y, lam = Symbol("c"), Symbol("Y"), Symbol("λ", r"\lambda")
@@ -79,6 +79,7 @@ def conjugate_gradients() -> Derivation:
 
 
 PAPER.proven("§1.2, gradient", "On the active set -r is the gradient.", 1, 1, {"the sign of r": without(2, -1)})
+PAPER.proven("eq. 1.3", "From w it is a Newton step away: w - w̄ has the Hessian.", 0, 1, {"no errors": without(0)})
 PAPER.proven("eq. 1.4", "The Newton point is a regularized least-squares solution.", 0, 1, {"no λ": without(1)})
 PAPER.proven("eq. 1.6", "The objective of annealing, with the entropy.", 2, 1, {"its sign": without(2, -1)})
 PAPER.proven("eq. 1.7", "The mean of the probabilities is r, whose multiplier is ν.", 2, 2, {"no ν": without(3)})

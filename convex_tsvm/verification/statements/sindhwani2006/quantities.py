@@ -14,6 +14,7 @@ from ....solvers.finite_newton import FiniteNewton
 from ....solvers.finite_newton.newton import NewtonDescent
 from ....validation import is_sparse
 from ..concerned import SIX, few_points, pays_squared_hinge
+from ..statement import Paper
 
 
 class Quantities:
@@ -68,23 +69,10 @@ class Quantities:
         gradient, change = self.descent._gradient(), self.X @ self.direction
         return self.descent._line_search(self.direction, change, abs(float(gradient @ self.direction)))
 
-    def active(self, w: Array) -> Array:
-        """Whether each point is in the active set, y w·x < 1."""
-        return np.asarray(self.y * (self.X @ w) < 1)
-
-    def objective(self, w: Array) -> float:
-        """Eq. 1.2: ½ Σ over the active set of c_i l₂ + λ/2 ‖w‖²."""
-        lack = np.maximum(0, 1 - self.y * (self.X @ w))
-        return float(0.5 * self.c @ lack**2 + 0.5 * self.lam * w @ w)
-
-    def gradient(self, w: Array) -> Array:
-        """λ w + X_Aᵀ C (X_A w - Y), the display after eq. 1.2."""
-        lack = np.where(self.active(w), self.X @ w - self.y, 0.0)
-        return self.lam * w + self.X.T @ (self.c * lack)
-
-    def hessian(self, w: Array) -> Array:
-        """λ I + X_Aᵀ C X_A."""
-        return self.lam * np.eye(len(w)) + self.X.T @ ((self.c * self.active(w))[:, None] * self.X)
+    def objective(self, w: Array, *, below: float = 1.0) -> float:
+        """Eq. 1.2: ½ Σ over the active set of c_i l₂ + λ/2 ‖w‖²; for a mistake over those with y w·x below a number."""
+        t = self.y * (self.X @ w)
+        return float(0.5 * (self.c * (1 - t) ** 2)[t < below].sum() + 0.5 * self.lam * w @ w)
 
     @cached_property
     def outputs(self) -> Array:
@@ -104,3 +92,6 @@ def problems() -> list[Quantities]:
     X, y = np.column_stack([rng.normal(size=(30, 4)), np.ones(30)]), np.zeros(30)
     y[:8] = np.resize([1.0, -1.0], 8)
     return [Quantities(six), Quantities(Problem(X, y, C=2.0, C_unlabeled=0.5, balance=None))]
+
+
+PAPER = Paper("sindhwani2006", "Newton Methods for Fast Solution of Semi-supervised Linear SVMs", problems)

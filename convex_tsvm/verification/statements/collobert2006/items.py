@@ -1,14 +1,17 @@
-"""§2: the objective, its decomposition, and the concave-convex procedure."""
+"""The items that are compared as numbers: the objective (§2), CCCP, other losses, and what is printed wrong."""
 
 from __future__ import annotations
 
-import numpy as np
+from functools import partial
+from typing import Any
 
-from ....formulations import tsvm
+import numpy as np
+from scipy.optimize import approx_fprime
+
+from ....formulations import cs3vm, tsvm
 from ....losses import exponential, ramp, symmetric_hinge, symmetric_ramp, two_slope_symmetric_ramp
 from ....problem import Array
-from . import PAPER
-from .quantities import H, Quantities, Theta
+from .quantities import PAPER, H, Quantities, Theta
 
 
 def tsvm_objective(q: Quantities, theta: Theta, *, half: float = 0.5) -> float:
@@ -67,58 +70,6 @@ def slopes(q: Quantities, beta: np.ndarray) -> np.ndarray:
     """Of each unlabelled point the slopes of its two copies, added up."""
     signed = q.y * beta
     return np.asarray(signed[q.unlabeled] + signed[q.L + q.U + 1 :])
-
-
-PAPER.states(
-    "Algorithm 1",
-    r"J(\theta^1), J(\theta^2), \dots",
-    r"\theta^{t+1} = \arg\min_\theta\ J_{vex}(\theta) + J'_{cav}(\theta^t)\cdot\theta,\ \text{until } \theta^t \text{"
-    r" stays}",
-    says="CCCP ends: the toolkit's last objective is that of the procedure written out with CVXPY.",
-    rests_on=("eq. 5", "eq. 6", "eq. 7"),
-    tolerance=1e-5,
-    computed=lambda q: q.run.objective,
-    claimed=lambda q: procedure(q),
-    faults={"no tangent": lambda q: procedure(q, factor=0.0)},
-)
-
-
-def procedure(q: Quantities, factor: float = 1.0) -> float:
-    """Algorithm 1 in w and b; the last objective."""
-    theta = q.theta_t
-    for _ in range(30):
-        beta = q.beta_at(theta)
-        theta = q.minimum(factor * beta)
-        if np.array_equal(q.beta_at(theta), beta):
-            break
-    return q.toolkit_objective(theta)
-
-
-PAPER.states(
-    "Algorithm 2",
-    r"f_{\theta^*}(x_i)",
-    r"\sum_{j=0}^{L+2U}\alpha_j K_{ij} + b,\ \alpha \text{ from eq. 27},\ \beta \text{ from eq. 11},\ \text{until }"
-    r" \beta \text{ stays}",
-    says="CCCP by the dual of every step: outputs where it ends.",
-    rests_on=("Algorithm 1", "eq. 27"),
-    tolerance=1e-4,
-    computed=lambda q: q.run.scores,
-    claimed=lambda q: dual_procedure(q),
-    faults={"bounds that are not moved by β": lambda q: dual_procedure(q, moved=False)},
-)
-
-
-def dual_procedure(q: Quantities, moved: bool = True) -> Array:
-    """Algorithm 2; outputs of the points where β no longer changes."""
-    f = q.f(q.theta_t)
-    for _ in range(30):
-        beta = q.slopes_at(f)
-        without = q.phi @ (q.phi.T @ q.maximum(beta * moved))
-        # The balance fixes b: the output of x₀ is the mean of the known labels.
-        f = without + (q.c - without[0])
-        if np.array_equal(q.slopes_at(f), beta):
-            break
-    return q.points(f)
 
 
 #: Outputs of unlabelled points before and after a step with s = -½.
@@ -206,3 +157,85 @@ PAPER.states(
     claimed=lambda q: [H(1, q.z), -H(q.s, q.z)],
     faults={"a concave part that is convex": lambda q: [H(1, q.z), H(q.s, q.z)]},
 )
+
+
+PAPER.states(
+    "Appendix A, derivative of J_cav",
+    r"\partial J_{cav} / \partial w",
+    r"\sum_{i=L+1}^{L+2U} \frac{\partial J_{cav}}{\partial f(x_i)}\,\frac{\partial f(x_i)}{\partial w}",
+    says="The concave part's derivative by w, against differences.",
+    rests_on=("eq. 16",),
+    tolerance=1e-5,
+    computed=lambda q: approx_fprime(q.theta_t[0], partial(concave_part, q, b=q.theta_t[1]), 1e-7),
+    claimed=lambda q: (q.beta_at(q.theta_t) * q.y) @ q.phi,
+    printed=lambda q: -q.C_star * (q.beta_at(q.theta_t) * q.y) @ q.phi,
+    printed_tex=r"\frac{\partial J_{cav}}{\partial\theta} = -C^*\sum_{i=L+1}^{L+2U}\frac{\partial J_{cav}}{\partial"
+    r" f(x_i)}\frac{\partial f(x_i)}{\partial\theta}",
+    corrected_tex=r"\frac{\partial J_{cav}}{\partial\theta} = \sum_{i=L+1}^{L+2U}\frac{\partial J_{cav}}{\partial"
+    r" f(x_i)}\frac{\partial f(x_i)}{\partial\theta}",
+    misprint="The factor -C* in front of the sum is already in the derivative of J_cav by f.",
+    faults={"without the labels": lambda q: q.beta_at(q.theta_t) @ q.phi},
+)
+
+PAPER.states(
+    "Appendix A, β",
+    r"\partial J_{cav} / \partial b",
+    r"\sum_i y_i \beta_i,\quad \beta_i = -C^* H_s'[y_i f(x_i)]",
+    says="The derivative of J_cav by b is the sum of the slopes, with their labels.",
+    rests_on=("Appendix A, derivative of J_cav",),
+    tolerance=1e-5,
+    computed=lambda q: float(approx_fprime(q.theta_t[1], partial(concave_part, q, q.theta_t[0]), 1e-7)[0]),
+    claimed=lambda q: -q.C_star * hinge_slope(q) @ q.y,
+    printed=lambda q: q.C_star * hinge_slope(q) @ q.y,
+    printed_tex=r"\beta_i = C^* H_s'[y_i f(x_i)]",
+    corrected_tex=r"\beta_i = -C^* H_s'[y_i f(x_i)]",
+    misprint="β_i = C* H_s'[y_i f(x_i)] has the wrong sign, as H_s' is -1 below s; the line after it and eq. 11 are"
+    " right.",
+    faults={"only the copies with label 1": lambda q: -q.C_star * hinge_slope(q)[q.unlabeled].sum()},
+)
+
+
+def concave_part(q: Quantities, w: Array, b: Any) -> float:
+    """J_cav, eq. 16."""
+    return float(-q.C_star * H(q.s, (q.y * q.f((w, b)))[q.copies]).sum())
+
+
+def hinge_slope(q: Quantities) -> Array:
+    """H_s' at y_i f(x_i), for the copies; 0 for the others."""
+    return np.where((np.arange(len(q.y)) > q.L) & (q.y * q.f(q.theta_t) < q.s), -1.0, 0.0)
+
+
+PAPER.states(
+    "§3, CS³VM",
+    r"\text{the toolkit's objective of CS}^3\text{VM}",
+    r"\|w\|_1 + C\sum_{i=1}^{L}\xi_i + C^*\sum_{i=L+1}^{L+U}\min(\xi_i, \xi_i^*)",
+    says="The linear S3VM with the 1-norm, of Fung and Mangasarian.",
+    computed=lambda q: [
+        cs3vm().objective(q.problem, _features(q) @ w + b, float(np.abs(w).sum())) for w, b in _lines(q)
+    ],
+    claimed=lambda q: [one_norm(q, w, b) for w, b in _lines(q)],
+    printed=lambda q: [one_norm(q, w, b, last=q.U) for w, b in _lines(q)],
+    printed_tex=r"\|w\|_1 + C\sum_{i=1}^{L}\xi_i + C^*\sum_{i=L+1}^{U}\min(\xi_i, \xi_i^*)",
+    corrected_tex=r"\|w\|_1 + C\sum_{i=1}^{L}\xi_i + C^*\sum_{i=L+1}^{L+U}\min(\xi_i, \xi_i^*)",
+    misprint="The last sum runs to U, and must run to L + U: with fewer unlabelled points than labelled ones it is"
+    " empty.",
+    faults={"½ ‖w‖² for ‖w‖₁": lambda q: [one_norm(q, w, b, power=2) for w, b in _lines(q)]},
+)
+
+
+def _features(q: Quantities) -> Array:
+    """Two features a point, from the kernel matrix: any will do."""
+    return np.asarray(q.problem.gram[:, :2])
+
+
+def _lines(q: Quantities) -> list[tuple[Array, float]]:
+    rng = np.random.default_rng(1)
+    return [(rng.normal(size=2), float(rng.normal())) for _ in range(5)]
+
+
+def one_norm(q: Quantities, w: Array, b: float, *, last: int | None = None, power: int = 1) -> float:
+    """The display written out, with the least slacks."""
+    f = _features(q) @ w + b
+    size = float(np.abs(w).sum()) if power == 1 else 0.5 * float(w @ w)
+    unlabelled = np.minimum(H(1, f), H(1, -f))[q.L : None if last is None else last]
+    return size + q.C * float(H(1, q.problem.y[: q.L] * f[: q.L]).sum()) + q.C_star * float(unlabelled.sum())
