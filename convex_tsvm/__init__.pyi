@@ -58,9 +58,9 @@ from .methods import gradient as gradient
 from .methods import linearization as linearization
 from .methods import minimize as minimize
 from .methods import newton as newton
+from .methods import sweep as sweep
 from .methods import switching as switching
 from .methods.clustering import max_margin_clustering as max_margin_clustering
-from .methods.safe import low_density_separators as low_density_separators
 from .methods.safe import safe_transduction as safe_transduction
 from .methods.sdp import sdp_transduction as sdp_transduction
 from .methods.shares import infer_share as infer_share

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from .decision import DecisionFunctions
-from .derivatives import Derivative, FixedPoint
+from .derivatives import Derivative, FixedPoint, backward
 from .formulations import Formulation
 from .instance import Instance, SmoothPoint, StepSolution
 from .problem import Array, Problem
@@ -369,7 +369,7 @@ class Solution:
         >>> bool(np.isclose(found["C"], solution.derivative("C").outputs.mean()))
         True
         """
-        return self.fixed_point.backward(gradient, X)
+        return backward(self.fixed_point, gradient, X)
 
     def certificate(self) -> Certificate:
         """Recompute every figure from the dual variables, with nothing but the kernel.

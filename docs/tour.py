@@ -10,6 +10,7 @@ TOUR = (
     "plot_dual_by_hand",
     "plot_landscape",
     "plot_smoothing",
+    "plot_derivatives",
     "plot_compact_margin",
     "your_own_loss",
     "plot_your_own_formulation",

@@ -1337,7 +1337,7 @@ DERIVATIVES = [
     ),
     Fault(
         "points have the gradient of the outputs there alone",
-        "derivatives/fixed_point.py",
+        "derivatives/gradients.py",
         "ahead[:, None] * first + a[:, None] * second",
         "ahead[:, None] * first",
         ("tests/test_derivatives.py::test_gradients_are_sums_of_derivatives",),

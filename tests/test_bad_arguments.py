@@ -182,10 +182,6 @@ METHODS_ASKED = {
         lambda: search_balance(None, None, ct.Instance(ct.tsvm(), line(balance=0.0))),
         r"must be \('exact', r\) for a search",
     ),
-    "no descents": (
-        lambda: search_balance(None, None, ct.Instance(ct.tsvm(), line(balance=("exact", 0.5))), max_iter=0),
-        "max_iter=0 must be an integer >= 1",
-    ),
     "separators of others": (
         lambda: ct.safe_transduction(
             ct.s3vm(), line(), separators=[ct.cccp(ct.s3vm(), ct.Problem(X[[0, 1, 4, 5]], Y[[0, 1, 4, 5]]))]

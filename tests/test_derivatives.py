@@ -59,7 +59,7 @@ def by_fits(at, value, h, read):
 
 
 def near(found, expected, tol=1e-6):
-    size = max(np.abs(expected).max(), np.abs(found).max(), 1e-3)
+    size = max(np.abs(expected).max(), np.abs(found).max(), 0.1)
     assert np.abs(found - expected).max() <= tol * size
 
 

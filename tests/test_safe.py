@@ -77,7 +77,7 @@ def test_separators_and_labels(seed, loss):
     y[[0, 1, 30, 31]] = [-1, -1, 1, 1]
     problem = ct.Problem(X, y, kernel=ct.RBF(1.0), C=10)
     formulation = ct.tsvm(loss)
-    pool = ct.low_density_separators(formulation, problem, n_separators=4, n_starts=12)
+    pool = ct.methods.safe.low_density_separators(formulation, problem, n_separators=4, n_starts=12)
     assert 1 <= len(pool) <= 4
     assert len({tuple(one.labels) for one in pool}) == len(pool)
     assert [one.objective for one in pool] == sorted(one.objective for one in pool)

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from ..formulations import Formulation
 from ..instance import Instance, StepSolution
-from ..kernels import RBF, Precomputed
-from ..kernels.gradients import differentiable, gradients
+from ..kernels import Precomputed
 from ..losses import PLQ, DCLoss
 from ..points import LinearPoints
 from ..problem import Array, Problem
@@ -39,6 +38,10 @@ class Moved:
     ends: Array
 
 
+class TangentChangesError(ValueError):
+    """An output goes over a concave kink: the fixed point of concave-convex steps jumps."""
+
+
 class FixedPoint:
     """A stationary point with its active set, made exact; a ValueError says if there is none, or none is known.
 
@@ -52,17 +55,17 @@ class FixedPoint:
 
     little, near = 1e-9, 1e-7  # what is beyond an end, and what is about to be, relative to what moves
     far = 1e300  # the ends of what may move anywhere
-    most_values = 2**26  # of a kernel that are kept for gradients
 
     def __init__(self, formulation: Formulation, problem: Problem, point: Any) -> None:
         self.instance = instance = Instance(formulation, problem)
         self.formulation, self.problem = instance.formulation, instance.problem
         self._given = formulation, problem, point
         self._check()
-        self.cost, kinds = instance.cost, self.formulation.kinds(self.problem)
+        self.cost, self.kinds = instance.cost, self.formulation.kinds(self.problem)
         self.losses = [kind.of_output for kind in self.formulation.by_kind]
         self.where = [
-            np.flatnonzero((kinds == k) & (self.cost > 0) & (loss is not None)) for k, loss in enumerate(self.losses)
+            np.flatnonzero((self.kinds == k) & (self.cost > 0) & (loss is not None))
+            for k, loss in enumerate(self.losses)
         ]
         rows = list(instance.dense_rows())
         self.A = np.array([row for row, *_ in rows]).reshape(-1, self.problem.n)
@@ -145,8 +148,8 @@ class FixedPoint:
         for turn in range(50):
             self._factor()
             change = self._solve()
-            q, low, high = self._bounds()
-            beyond = np.maximum(low - q, q - high) > self.little * (1 + np.abs(q))
+            q, low, high, size = self._bounds()
+            beyond = np.maximum(low - q, q - high) > self.little * size
             if change <= self.little * (1 + float(np.abs(self.f).max())) and not beyond.any():
                 return True
             # All at once, and later one at a time, so that it does not go around.
@@ -178,36 +181,65 @@ class FixedPoint:
                 found[:3, where] = smooth.derivative(f), smooth.curvature(f), smooth(f)
         return found
 
-    def _bounds(self) -> tuple[Array, Array, Array]:
-        """What may move, and its ends, for points and constraints, each of shape (n + k,).
+    def _bounds(self) -> tuple[Array, Array, Array, Array]:
+        """What may move, its ends, and its size, for points and constraints, each of shape (n + k,).
 
-        They are outputs and sums, and in place of what is held slopes and multipliers.
+        They are outputs and sums; and in place of what is held dual variables with the other sign, and multipliers.
         """
         held, active = self.held >= 0, self.side != 0
-        gamma, multipliers = self._split(self.x)
-        low, high = np.r_[self.read[4], self.ends[:, 0]], np.r_[self.read[5], self.ends[:, 1]]
+        gamma, multipliers = self.split(self.x)
+        factor = np.where(held, self.cost, 1.0)
+        low, high = np.r_[factor * self.read[4], self.ends[:, 0]], np.r_[factor * self.read[5], self.ends[:, 1]]
         low[self.problem.n :][active] = np.where(self.side == -1, 0.0, -self.far)[active]
         high[self.problem.n :][active] = np.where(self.side == 1, 0.0, self.far)[active]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            slopes = np.where(held, -gamma / self.cost, self.f)
-        return np.r_[slopes, np.where(active, multipliers, self.A @ self.f)], low, high
+        q = np.r_[np.where(held, -gamma, self.f), np.where(active, multipliers, self.A @ self.f)]
+        return q, low, high, np.abs(q) + np.r_[np.where(held, self.cost, 1.0), np.ones(len(active))]
 
     def _move(self, moving: NDArray[np.intp], direction: NDArray[np.intp]) -> None:
         """Let what is held go to the piece in a direction, and others to the kink there, or the piece, or the end."""
         self.piece, self.held, self.side = self.piece.copy(), self.held.copy(), self.side.copy()
-        n, kinds = self.problem.n, self.formulation.kinds(self.problem)
+        n = self.problem.n
         for i, way in zip(moving.tolist(), direction.tolist(), strict=True):
             if i >= n:
                 self.side[i - n] = way if self.side[i - n] == 0 else 0
             elif self.held[i] >= 0:
                 self.piece[i], self.held[i] = self.held[i] + (way > 0), -1
+            elif self._jump(i, way) > 0:
+                self.held[i] = self.piece[i] - (way < 0)
             else:
-                end = self.piece[i] - (way < 0)  # the breakpoint that is crossed
-                loss: Any = self.losses[kinds[i]]
-                if loss.slope_jumps()[end] > 0:
-                    self.held[i] = end
-                else:
-                    self.piece[i] += way
+                self.piece[i] += way
+
+    def _jump(self, i: int, way: int) -> float:
+        """The jump of the slope at the breakpoint that an output comes to in a direction."""
+        loss: Any = self.losses[self.kinds[i]]
+        return float(loss.slope_jumps()[self.piece[i] - (way < 0)])
+
+    def _exchange(self, before: FixedPoint, i: int) -> None:
+        """Where what is held now is more than outputs can meet, let one go for the one that has just come.
+
+        Multipliers move so that no output does, until the first of them is at an end: so far those of others can give
+        way to that of the new one, which begins at its end.
+        """
+        null = self.system.null
+        order = np.r_[self.S, self.problem.n + self.T]
+        if null is None or i not in order or abs(null[order == i][0]) <= 1e-9 * np.abs(null).max():
+            return
+        gamma, multipliers = before.split(before.x)
+        q = np.r_[-(before.fixed + gamma), multipliers][order]
+        held, factor = self.held[self.S] >= 0, self.cost[self.S]
+        side = self.side[self.T]
+        of_rows = np.column_stack([np.where(side == -1, 0.0, -self.far), np.where(side == 1, 0.0, self.far)])
+        ends = np.r_[np.where(held, factor * self.read[4:, self.S], [[-self.far], [self.far]]).T, of_rows]
+        direction = np.where(order < self.problem.n, -null, null)
+        new = int(np.flatnonzero(order == i)[0])
+        inward = 1.0 if q[new] - ends[new, 0] < ends[new, 1] - q[new] else -1.0
+        direction *= inward * np.sign(direction[new])
+        moves = np.abs(direction) > 1e-9 * np.abs(direction).max()
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            room = np.maximum(np.where(direction > 0, ends[:, 1] - q, q - ends[:, 0]), 0.0) / np.abs(direction)
+        first = int(np.where(moves, room, np.inf).argmin())
+        self._move(order[[first]], np.array([1 if direction[first] > 0 else -1]))
+        self._factor()
 
     # --- the linear system ------------------------------------------------------------------------------------------
 
@@ -260,29 +292,29 @@ class FixedPoint:
         n_S = len(self.S)
         v = np.where(self.held >= 0, self.read[3], self.f)[self.S] - (self.cost * self.read[0])[self.S] * self.D[:n_S]
         ends = self.ends[self.T, (self.side[self.T] > 0).astype(int)]
-        self.x, self.b = self.system.solve(np.r_[v, ends] - self._functionals(self.applied), -float(self.fixed.sum()))
-        self.a = self.fixed + self._spread(self.x)
-        f = self.applied + self._times(self.x) + self.b
+        self.x, self.b = self.system.solve(np.r_[v, ends] - self.functionals(self.applied), -float(self.fixed.sum()))
+        self.a = self.fixed + self.spread(self.x)
+        f = self.applied + self.times(self.x) + self.b
         change, self.f = float(np.abs(f - self.f).max()), f
         self.read = self._read(self.instance)
         return change
 
-    def _functionals(self, outputs: Array) -> Array:
+    def functionals(self, outputs: Array) -> Array:
         """Eᵀ f."""
         return np.r_[outputs[self.S], self.A[self.T] @ outputs]
 
-    def _split(self, x: Array) -> tuple[Array, Array]:
+    def split(self, x: Array) -> tuple[Array, Array]:
         """Multipliers of points, shape (n,), and of all constraints."""
         points, rows = np.zeros(self.problem.n), np.zeros(len(self.A))
         points[self.S], rows[self.T] = x[: len(self.S)], x[len(self.S) :]
         return points, rows
 
-    def _spread(self, x: Array) -> Array:
+    def spread(self, x: Array) -> Array:
         """E x, shape (n,)."""
-        points, rows = self._split(x)
+        points, rows = self.split(x)
         return np.asarray(points + self.A.T @ rows)
 
-    def _times(self, x: Array) -> Array:
+    def times(self, x: Array) -> Array:
         """K E x, shape (n,)."""
         return self.problem.linear_outputs(self.Z.T @ x) if self.problem.is_linear else np.asarray(self.K @ x)
 
@@ -314,26 +346,58 @@ class FixedPoint:
 
     def derivative(self, name: str | Path, side: int = 1) -> Derivative:
         """How all moves with a parameter: see :meth:`Solution.derivative`."""
-        state, moving = FixedPoint.__new__(FixedPoint), parameter(self.parameters, name)
-        state.__dict__.update(self.__dict__)  # its active set may become another one
+        return self.onward(parameter(self.parameters, name), side)[1]
+
+    def onward(self, moving: Parameter, side: int) -> tuple[FixedPoint, Derivative]:
+        """The point with the active set that it has on one side of a parameter, and its derivative there.
+
+        A :class:`TangentChangesError` says if an output goes over a concave kink there.
+        """
+        state = self
         for _ in range(2 * self.problem.n):
             moved = state.moved(moving)
-            x, coefficients, outputs, bias = state._speeds(moved)
+            x, coefficients, outputs, bias = state.speeds(moved)
             steps, leaving = state._leaving(moved, x, outputs, side)
             points = np.flatnonzero(leaving.any(axis=1))
             if not len(points):
                 break
-            state._move(points, np.where(leaving[points, 1], 1, -1))
+            i, way = int(points[0]), 1 if leaving[points[0], 1] else -1
+            if i < self.problem.n and state.held[i] < 0 and state._jump(i, way) < 0:
+                raise TangentChangesError(f"on that side point {i} goes over a concave kink, where its tangent changes")
+            before, state = state, state._copied()
+            state._move(np.array([i]), np.array([way]))
             state._factor()
+            state._exchange(before, i)
             state._solve()
-        gamma, multipliers = state._split(state.x)
+        gamma, multipliers = state.split(state.x)
         ends = np.where(state.side > 0, moved.ends[:, 1], moved.ends[:, 0])
         objective = -0.5 * state.a @ moved.applied + moved.cost @ state.read[2] + state.cost @ moved.read[2]
         objective += gamma @ np.where(state.held >= 0, moved.read[3], 0.0) + multipliers @ ends
         w = self.problem.combination(coefficients) if self.problem.is_linear else None
-        return Derivative(outputs, coefficients, bias, w, float(objective), steps)
+        return state, Derivative(outputs, coefficients, bias, w, float(objective), steps)
 
-    def _speeds(self, moved: Moved) -> tuple[Array, Array, Array, float]:
+    def _copied(self) -> FixedPoint:
+        found = FixedPoint.__new__(FixedPoint)
+        found.__dict__.update(self.__dict__)
+        return found
+
+    def at(self, formulation: Formulation, problem: Problem) -> FixedPoint:
+        """The point with the same active set of a formulation and a problem whose numbers are others."""
+        found = self._copied()
+        found.instance = Instance(formulation, problem)
+        found.formulation, found.problem, found.cost = (
+            found.instance.formulation,
+            found.instance.problem,
+            found.instance.cost,
+        )
+        found.losses, found.ends = [kind.of_output for kind in found.formulation.by_kind], _ends(found.instance)
+        found.known = None
+        found.__dict__.pop("parameters", None)
+        found._factor()
+        found._solve()
+        return found
+
+    def speeds(self, moved: Moved) -> tuple[Array, Array, Array, float]:
         """How multipliers, coefficients, outputs and the bias move while the active set stays."""
         push = moved.cost * self.read[0] + self.cost * moved.read[0]
         held, curved = self.held >= 0, np.zeros(self.problem.n, dtype=bool)
@@ -342,87 +406,25 @@ class FixedPoint:
         applied = moved.applied + (self.problem.apply_kernel(fixed) if fixed.any() else 0.0)
         v = np.where(held[self.S], moved.read[3, self.S], -push[self.S] * self.D[: len(self.S)])
         ends = moved.ends[self.T, (self.side[self.T] > 0).astype(int)]
-        x, b = self.system.solve(np.r_[v, ends] - self._functionals(applied), -float(fixed.sum()))
-        return x, fixed + self._spread(x), applied + self._times(x) + b, b
+        x, b = self.system.solve(np.r_[v, ends] - self.functionals(applied), -float(fixed.sum()))
+        return x, fixed + self.spread(x), applied + self.times(x) + b, b
 
     def _leaving(
         self, moved: Moved, x: Array, outputs: Array, side: int
     ) -> tuple[tuple[float, float], NDArray[np.bool_]]:
         """How far the parameter may go until one of what may move is at an end, and what leaves its ends at once."""
-        (gamma, multipliers), held, active = self._split(x), self.held >= 0, self.side != 0
-        q, low, high = self._bounds()
-        with np.errstate(divide="ignore", invalid="ignore"):
-            slopes = np.where(held, -(gamma + q[: len(held)] * moved.cost) / self.cost, outputs)
-        speed = np.r_[slopes, np.where(active, multipliers, self.A @ outputs)]
-        by_ends = np.r_[moved.read[4:].T, np.where(active[:, None], 0.0, moved.ends)]
+        (gamma, multipliers), held, active = self.split(x), self.held >= 0, self.side != 0
+        q, low, high, size = self._bounds()
+        speed = np.r_[np.where(held, -gamma, outputs), np.where(active, multipliers, self.A @ outputs)]
+        ends = moved.read[4:] * np.where(held, self.cost, 1.0) + np.where(held, moved.cost * self.read[4:], 0.0)
+        by_ends = np.r_[ends.T, np.where(active[:, None], 0.0, moved.ends)]
         room = np.maximum(np.column_stack([q - low, high - q]), 0.0)
         closing = (by_ends - speed[:, None]) * [1.0, -1.0]  # by which the room to each end shrinks
-        size = 1 + np.abs(q)[:, None]
-        leaving = (room <= self.near * size) & (side * closing > self.little * (size + np.abs(speed).max()))
+        moves = side * closing > self.little * (size[:, None] + np.abs(speed).max())
+        leaving = (room <= self.near * size[:, None]) & moves
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             steps = np.where(closing != 0, room / closing, np.inf)
-        ends = float(steps[closing < 0].max(initial=-np.inf)), float(steps[closing > 0].min(initial=np.inf))
-        return ends, leaving
-
-    def backward(self, gradient: Any, X: Any = None) -> dict[str, Any]:
-        """Gradients of a function of outputs with respect to all data: see :meth:`Solution.backward`."""
-        problem = self.problem
-        points = problem.X if X is None else X
-        g = np.asarray(gradient, dtype=float)
-        if g.shape != (points.shape[0],) or not np.isfinite(g).all():
-            raise ValueError(
-                f"gradient has shape {g.shape}; it must have ({points.shape[0]},) finite numbers, one a point"
-            )
-        dense = differentiable(problem.kernel) and not (is_sparse(problem.X) or is_sparse(points))
-        # Where its values fit into memory the kernel is computed once for all.
-        K = None
-        if dense and not problem.is_linear and problem.n * len(points) <= self.most_values:
-            K = problem.kernel(problem.X, points)
-        if K is None and X is None:
-            u = problem.apply_kernel(g)
-        else:
-            u = (problem.kernel(problem.X, points) if K is None else K) @ g
-        p, q = self.system.solve(self._functionals(u), float(g.sum()))
-        spread = self._spread(p)
-        free = u - self._times(p) - q  # with respect to a point's dual variable, were it free
-        found: dict[str, Any] = {"cost": -free * self.read[0]}
-        ahead = g - spread if X is None else -spread
-        if dense:
-            found |= self._of_points(ahead, K, g, X)
-        for name, moving in self.parameters.items():
-            if name not in found:
-                found[name] = self._of_number(moving, p, free, ahead, g, X)
-        return found
-
-    def _of_number(self, moving: Parameter, p: Array, free: Array, ahead: Array, g: Array, X: Any) -> float:
-        """The gradient with respect to a parameter; NaN where that has no derivative."""
-        try:
-            moved = self.moved(moving)
-        except ValueError:
-            return np.nan
-        own, rows = self._split(p)
-        value = -free @ (moved.cost * self.read[0] + self.cost * moved.read[0]) + ahead @ moved.applied
-        value += own @ np.where(self.held >= 0, moved.read[3], 0.0)
-        value += rows @ np.where(self.side > 0, moved.ends[:, 1], moved.ends[:, 0])
-        if X is not None and moved.applied.any():
-            sides = [moving.at(moving.value + h)[1] for h in (moving.step, -moving.step)]
-            first, second = (one.kernel(X, one.X) @ self.a for one in sides)
-            value += g @ (first - second) / (2 * moving.step)
-        return float(value)
-
-    def _of_points(self, ahead: Array, K: Array | None, g: Array, X: Any) -> dict[str, Any]:
-        """Gradients with respect to points, and of a Gaussian kernel's width, which only scales them."""
-        problem, a = self.problem, self.a
-        first, second = gradients(problem.kernel, problem.X, problem.X, np.array([a, ahead]), K if X is None else None)
-        found: dict[str, Any] = {"X": ahead[:, None] * first + a[:, None] * second}
-        if X is not None:
-            (of_new,) = gradients(problem.kernel, X, problem.X, a[None], None if K is None else K.T)
-            (of_old,) = gradients(problem.kernel, problem.X, X, g[None], K)
-            found = {"X": found["X"] + a[:, None] * of_old, "points": g[:, None] * of_new}
-        if isinstance(problem.kernel, RBF):
-            scaled = float(np.sum(found["X"] * problem.X)) + (0.0 if X is None else float(np.sum(found["points"] * X)))
-            found |= {"sigma": -scaled / problem.kernel.sigma, "gamma": scaled / (2 * problem.kernel.gamma)}
-        return found
+        return (float(steps[closing < 0].max(initial=-np.inf)), float(steps[closing > 0].min(initial=np.inf))), leaving
 
 
 def _ends(instance: Instance) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -18,6 +19,8 @@ class System:
     is left is in Zᵀ x, b, and the x of the others.
     """
 
+    #: x that change nothing, where there is one direction of them.
+    null: Array | None = None
     #: Below this reciprocal condition number a system counts as singular, and eigenvalues below ten times this share.
     singular = 1e-13
 
@@ -43,13 +46,21 @@ class System:
         matrix = scale[:, None] * matrix * scale
         if not len(matrix):
             return lambda right: right
-        factors = scipy.linalg.lu_factor(matrix, check_finite=False)
+        with warnings.catch_warnings(action="ignore", category=scipy.linalg.LinAlgWarning):
+            factors = scipy.linalg.lu_factor(matrix, check_finite=False)
         condition: Any = scipy.linalg.lapack.dgecon
         if condition(factors[0], np.abs(matrix).sum(axis=0).max())[0] > self.singular:
             return lambda right: np.asarray(scale * scipy.linalg.lu_solve(factors, scale * right))
         # Of equal points that are held only the sum of the multipliers is known: the shortest ones are taken.
         values, vectors = scipy.linalg.eigh(matrix)
         used = np.abs(values) > 10 * self.singular * np.abs(values).max()
+        if np.sum(~used) == 1:
+            found = scale * vectors[:, ~used][:, 0]
+            self.null = np.zeros(len(self.D))
+            if self.Z is None:
+                self.null[:] = found[: len(self.D)]
+            else:
+                self.null[~self.bent] = found[self.Z.shape[1] :][: int((~self.bent).sum())]
         values, vectors = values[used], vectors[:, used]
         return lambda right: np.asarray(scale * (vectors @ ((vectors.T @ (scale * right)) / values)))
 

@@ -9,6 +9,8 @@ from .descents import minimize_path as minimize_path
 from .gradient import gradient as gradient
 from .linearization import linearization as linearization
 from .newton import newton as newton
+from .paths import solution_path as solution_path
+from .paths import sweep as sweep
 from .run import Method as Method
 from .run import Run as Run
 from .settings import Settings as Settings

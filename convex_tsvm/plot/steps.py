@@ -161,8 +161,9 @@ def path(
 
     Parameters
     ----------
-    solutions : Solution, fitted estimator, mapping of str to either, or sequence of Solution
-        A sequence is drawn along ``along``, all others along their steps.
+    solutions : Solution, fitted estimator, mapping of str to either, sequence of Solution, or SolutionPath
+        A sequence is drawn along ``along``; of a :class:`~convex_tsvm.methods.paths.SolutionPath` the outputs of all
+        points are, along the parameter; all others along their steps.
     along : sequence of float, optional
         The value of the parameter for each solution of a sequence.
     parameter : str, default "C*"
@@ -176,6 +177,10 @@ def path(
     'objective'
     """
     ax = axes_of(ax)
+    if hasattr(solutions, "jumps"):
+        ax.plot(solutions.values, solutions.outputs, color="0.3", linewidth=0.6)
+        ax.set(xlabel=parameter, ylabel="output f")
+        return ax
     if along is not None:
         if isinstance(solutions, Mapping) or len(along) != len(solutions):
             raise ValueError(f"along has {len(along)} values; there must be a sequence of as many solutions")

@@ -1,0 +1,75 @@
+"""Gradients of functions of outputs with respect to all that a solution is made of, by one more linear system."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..kernels import RBF
+from ..kernels.gradients import differentiable, gradients
+from ..problem import Array
+from ..validation import is_sparse
+from .fixed_point import FixedPoint
+from .parameters import Parameter
+
+
+def backward(point: FixedPoint, gradient: Any, X: Any = None) -> dict[str, Any]:
+    """Gradients of a function of outputs with respect to all data: see :meth:`Solution.backward`."""
+    problem = point.problem
+    points = problem.X if X is None else X
+    g = np.asarray(gradient, dtype=float)
+    if g.shape != (points.shape[0],) or not np.isfinite(g).all():
+        raise ValueError(f"gradient has shape {g.shape}; it must have ({points.shape[0]},) finite numbers, one a point")
+    dense = differentiable(problem.kernel) and not (is_sparse(problem.X) or is_sparse(points))
+    # Where its values fit into memory the kernel is computed once for all.
+    K = None
+    if dense and not problem.is_linear and problem.n * points.shape[0] <= 2**26:
+        K = problem.kernel(problem.X, points)
+    if K is None and X is None:
+        u = problem.apply_kernel(g)
+    else:
+        u = (problem.kernel(problem.X, points) if K is None else K) @ g
+    p, q = point.system.solve(point.functionals(u), float(g.sum()))
+    spread = point.spread(p)
+    free = u - point.times(p) - q  # with respect to a point's dual variable, were it free
+    found: dict[str, Any] = {"cost": -free * point.read[0]}
+    ahead = g - spread if X is None else -spread
+    if dense:
+        found |= _of_points(point, ahead, K, g, X)
+    for name, moving in point.parameters.items():
+        if name not in found:
+            found[name] = _of_number(point, moving, p, free, ahead, g, X)
+    return found
+
+
+def _of_number(point: FixedPoint, moving: Parameter, p: Array, free: Array, ahead: Array, g: Array, X: Any) -> float:
+    """The gradient with respect to a parameter; NaN where that has no derivative."""
+    try:
+        moved = point.moved(moving)
+    except ValueError:
+        return np.nan
+    own, rows = point.split(p)
+    value = -free @ (moved.cost * point.read[0] + point.cost * moved.read[0]) + ahead @ moved.applied
+    value += own @ np.where(point.held >= 0, moved.read[3], 0.0)
+    value += rows @ np.where(point.side > 0, moved.ends[:, 1], moved.ends[:, 0])
+    if X is not None and moved.applied.any():
+        sides = [moving.at(moving.value + h)[1] for h in (moving.step, -moving.step)]
+        first, second = (one.kernel(X, one.X) @ point.a for one in sides)
+        value += g @ (first - second) / (2 * moving.step)
+    return float(value)
+
+
+def _of_points(point: FixedPoint, ahead: Array, K: Array | None, g: Array, X: Any) -> dict[str, Any]:
+    """Gradients with respect to points, and of a Gaussian kernel's width, which only scales them."""
+    problem, a = point.problem, point.a
+    first, second = gradients(problem.kernel, problem.X, problem.X, np.array([a, ahead]), K if X is None else None)
+    found: dict[str, Any] = {"X": ahead[:, None] * first + a[:, None] * second}
+    if X is not None:
+        (of_new,) = gradients(problem.kernel, X, problem.X, a[None], None if K is None else K.T)
+        (of_old,) = gradients(problem.kernel, problem.X, X, g[None], K)
+        found = {"X": found["X"] + a[:, None] * of_old, "points": g[:, None] * of_new}
+    if isinstance(problem.kernel, RBF):
+        scaled = float(np.sum(found["X"] * problem.X)) + (0.0 if X is None else float(np.sum(found["points"] * X)))
+        found |= {"sigma": -scaled / problem.kernel.sigma, "gamma": scaled / (2 * problem.kernel.gamma)}
+    return found
