@@ -5,9 +5,9 @@ from importlib import import_module
 #: Names by the module that has them now.
 _MOVED = {
     "losses": (
-        "better_label convex_pieces ConvexLoss DCLoss envelope_of epsilon_insensitive exponential flat_newton "
-        "huber_hinge indicator logistic PLQ relaxed_compact_hinge relaxed_compact_symmetric_hinge SmoothConcave "
-        "symmetric_squared_hinge tube two_slope_symmetric_ramp"
+        "better_label ConvexLoss DCLoss epsilon_insensitive exponential flat_newton huber_hinge indicator logistic PLQ "
+        "relaxed_compact_hinge relaxed_compact_symmetric_hinge SmoothConcave symmetric_squared_hinge tube "
+        "two_slope_symmetric_ramp"
     ),
     "kernels": "bagged_cluster_kernel CallableKernel cluster_kernel DeformedKernel density_kernel laplacian_kernel",
     "formulations": (

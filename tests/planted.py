@@ -190,13 +190,6 @@ LOSSES = [
         ("tests/test_smooth_losses.py::test_annealing_is_a_minimum_over_probabilities",),
     ),
     Fault(
-        "convex pieces go on below the loss",
-        "losses/envelopes.py",
-        "if piece.is_convex and not _falls_below(piece, loss):",
-        "if piece.is_convex:",
-        ("tests/losses/test_envelopes.py::test_the_least_of_the_pieces_is_the_loss",),
-    ),
-    Fault(
         "the conjugate of the logistic loss has another sign",
         "losses/dc.py",
         "conjugate_value=lambda s: self.conjugate_value(-s)",

@@ -66,11 +66,26 @@ def case(name, seed):
     return FORMULATIONS[name](rng, -float(rng.choice([0.0, 0.2, 0.5, 0.9])), options), problem
 
 
+def stretches(loss):
+    """Convex functions whose least a loss is: each is it between two falls of its slope, and rises steeply beyond."""
+    rise = 3 * np.abs(np.concatenate(loss.derivatives(loss.breaks))).max(initial=0)
+    found = []
+    for low, high in itertools.pairwise([-np.inf, *loss.breaks[loss.slope_jumps() < 0], np.inf]):
+        part = loss.within(low, high)
+        breaks, pieces = part.breaks.tolist(), part.pieces.tolist()
+        if low > -np.inf:
+            breaks, pieces = [low, *breaks], [(0, -rise, loss(low) + rise * low), *pieces]
+        if high < np.inf:
+            breaks, pieces = [*breaks, high], [*pieces, (0, rise, loss(high) - rise * high)]
+        found.append(ct.losses.PLQ(breaks, pieces))
+    return found
+
+
 def least_of_all_pieces(formulation, problem):
     """The least objective over every choice of one convex piece for each point."""
     instance, solver = Instance(formulation, problem), ct.solvers.NativeSolver(problem, tol=1e-8)
     labeled, unlabeled = formulation.labeled, formulation.unlabeled
-    pieces = [ct.losses.convex_pieces(loss) for loss in (labeled, labeled.reflect(), unlabeled)]
+    pieces = [stretches(loss) for loss in (labeled, labeled.reflect(), unlabeled)]
     kind = np.where(problem.y > 0, 0, np.where(problem.y < 0, 1, 2))
     first = np.cumsum([0, *map(len, pieces)])[kind]
     losses = tuple(itertools.chain(*pieces))
@@ -329,7 +344,7 @@ def least_of_all_labels(formulation, problem):
     solver, unlabeled = ct.solvers.NativeSolver(problem, tol=1e-8), problem.unlabeled
     convex = [formulation.labeled, formulation.labeled.reflect()]
     sides = [[], []]
-    for piece in ct.losses.convex_pieces(formulation.unlabeled):
+    for piece in stretches(formulation.unlabeled):
         for side, ends in enumerate(((0.0, np.inf), (-np.inf, 0.0))):
             with contextlib.suppress(ValueError):
                 sides[side].append(len(convex))

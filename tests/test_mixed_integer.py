@@ -7,7 +7,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 from strategies import searches
-from test_interval_search import FORMULATIONS, case
+from test_interval_search import FORMULATIONS, case, stretches
 
 import convex_tsvm as ct
 from convex_tsvm.instance import labelling
@@ -112,18 +112,15 @@ def test_the_ramps_program_by_highs():
     formulation = ct.Formulation(ct.hinge(), ct.symmetric_ramp(-0.3), balance=None, regularizer="l1")
     model = MixedIntegerModel(formulation, problem, float(problem.cost.sum()))
     value = model.problem.solve(solver="HIGHS")
-    pieces = ct.losses.convex_pieces(formulation.unlabeled)
     w, b = cp.Variable(problem.X.shape[1]), cp.Variable()
     f = problem.X @ w + b
     known = problem.cost[:2] @ cp.pos(1 - cp.multiply(problem.y[:2], f[:2]))
     least = np.inf
     warnings.filterwarnings("ignore", "invalid value")  # CVXPY's own, about infinite bounds
-    for chosen in itertools.product(pieces, repeat=4):
-        paid = [
-            c * loss_expression(piece, f[i])[0]
-            for i, (c, piece) in enumerate(zip(problem.cost[2:], chosen, strict=True), 2)
-        ]
-        least = min(least, cp.Problem(cp.Minimize(cp.norm1(w) + known + sum(paid))).solve(solver="CLARABEL"))
+    for chosen in itertools.product(stretches(formulation.unlabeled), repeat=4):
+        paid, where = zip(*(loss_expression(piece, f[i]) for i, piece in enumerate(chosen, 2)), strict=True)
+        objective = cp.Minimize(cp.norm1(w) + known + problem.cost[2:] @ cp.hstack(paid))
+        least = min(least, cp.Problem(objective, list(itertools.chain(*where))).solve(solver="CLARABEL"))
     assert value == pytest.approx(least, rel=1e-6)
 
 

@@ -27,8 +27,6 @@ from .dc import SmoothConcave as SmoothConcave
 from .dc import SmoothLoss as SmoothLoss
 from .dc import SplitLoss as SplitLoss
 from .dc import logistic as logistic
-from .envelopes import convex_pieces as convex_pieces
-from .envelopes import envelope_of as envelope_of
 from .pieces import Pieces as Pieces
 from .pieces import WeightedSums as WeightedSums
 from .pieces import conjugate_pieces as conjugate_pieces
