@@ -11,7 +11,7 @@ _MOVED = {
     ),
     "kernels": "bagged_cluster_kernel CallableKernel cluster_kernel DeformedKernel density_kernel laplacian_kernel",
     "formulations": (
-        "Addition addition compactness_weights ElasticNet GroupLasso MultipleKernels NonnegativeNorm OneNorm "
+        "Addition addition compactness_weights ElasticNet GroupLasso NonnegativeNorm OneNorm "
         "OutputConstraint Regularizer SafeLabels SquaredNorm"
     ),
     "modeling": "CvxpySolver MixedIntegerModel UnrelaxedCompactMargin",

@@ -40,7 +40,6 @@ MADE = {
     "elastic net": lambda rng, d: ct.formulations.ElasticNet(0.5, rng.uniform(0, 2, d)),
     "group lasso": lambda rng, d: ct.formulations.GroupLasso([range(d // 2), range(d // 2, d - 1)], 0.7),
     "nonnegative": lambda rng, d: ct.formulations.NonnegativeNorm(),
-    "multiple kernels": lambda rng, d: ct.formulations.MultipleKernels([range(d // 2), range(d // 2, d)]),
     "of one's own": lambda rng, d: MaximumNorm(),
 }
 
@@ -58,10 +57,6 @@ SHOWN = {
         r"\tfrac12 \lVert w \rVert^2 + \sum_g \lambda_g \lVert w_g \rVert",
     ),
     "nonnegative": ("½ ‖w‖²", r"\tfrac12 \lVert w \rVert^2 + [w \ge 0]"),
-    "multiple kernels": (
-        "½ (‖w[0, 1]‖ + ‖w[2, 3, 4]‖)²",
-        r"\tfrac12 \left( \sum_g \lVert w_g \rVert \right)^2",
-    ),
     "of one's own": ("½ ‖w‖² + ‖w‖∞", r"\text{MaximumNorm}(w)"),
 }
 
@@ -104,7 +99,7 @@ def test_primal_and_dual_agree_with_a_certificate(name, seed):
     for point in points:
         assert point.primal == pytest.approx(values[0], abs=1e-5 * scale)
         assert point.primal_infeasibility <= 1e-6
-        if name in ("one norm", "multiple kernels"):  # a dual point is in the domain up to the solver's tolerance
+        if name == "one norm":  # a dual point is in the domain up to the solver's tolerance
             assert point.dual_infeasibility <= 1e-6
             assert abs(point.gap) <= 1e-6
         else:
@@ -210,29 +205,6 @@ def test_a_group_is_used_as_a_whole_or_not_at_all():
     assert ct.modeling.CvxpySolver(problem).solve(step).primal == pytest.approx(value, rel=1e-5)
 
 
-def test_multiple_kernels_are_the_best_weighted_sum():
-    """min over d of the SVM with Σ d_k K_k, by the dual of Lanckriet et al. (2004), and its kernel's own solution."""
-    from convex_tsvm.kernels import kernel_factor
-
-    rng, truth = np.random.default_rng(0), np.resize([1.0, -1.0], 30)
-    points = rng.normal(size=(30, 2)) + 0.6 * truth[:, None]
-    grams = [ct.RBF(sigma)(points, points) for sigma in (0.3, 1.0, 3.0)]
-    factors = [kernel_factor(K, 1e-12) for K in grams]
-    ends = np.cumsum([0, *(Z.shape[1] for Z in factors)])
-    regularizer = ct.formulations.MultipleKernels([range(a, b) for a, b in zip(ends[:-1], ends[1:], strict=True)])
-    problem = ct.Problem(np.hstack(factors), truth, C=2.0, C_unlabeled=None)
-    solution = ct.cccp(ct.Formulation(ct.hinge(), balance=None, regularizer=regularizer), problem)
-    alpha, largest = cp.Variable(30, nonneg=True), cp.Variable()
-    limits = [0.5 * cp.quad_form(alpha, cp.psd_wrap(K * np.outer(truth, truth))) <= largest for K in grams]
-    dual = cp.Problem(cp.Maximize(cp.sum(alpha) - largest), [*limits, alpha <= 2, truth @ alpha == 0])
-    assert solution.objective == pytest.approx(dual.solve(solver="CLARABEL"), rel=1e-5)
-    d = regularizer.kernel_weights(solution.weights)
-    assert d.sum() == pytest.approx(1)
-    combined = sum(weight * K for weight, K in zip(d, grams, strict=True))
-    single = ct.cccp(ct.svm(), ct.Problem(combined, truth, kernel="precomputed", C=2.0, C_unlabeled=None), tol=1e-8)
-    assert single.objective == pytest.approx(solution.objective, rel=1e-4)
-
-
 def test_names_and_errors():
     problem = ct.Problem(np.eye(3), [1, -1, 0], balance=None)
     assert ct.Formulation(ct.hinge(), regularizer="l2").regularizer == ct.formulations.SquaredNorm()
@@ -245,7 +217,6 @@ def test_names_and_errors():
         (lambda: ct.formulations.OneNorm([-1.0]), "feature_weights=-1.0 must be a finite number >= 0"),
         (lambda: ct.formulations.GroupLasso([[0, 1], [1, 2]]), "disjoint"),
         (lambda: ct.formulations.GroupLasso([[0], []]), "not empty"),
-        (lambda: on(ct.formulations.MultipleKernels([[0], [1]])), "each of the 3 features in one; they have 2"),
         (lambda: ct.formulations.GroupLasso([[0]], [1, 2]), "group_weights has 2 entries; there are 1 groups"),
         (lambda: on(ct.formulations.GroupLasso([[3]])), "feature 3; the points have 3"),
         (lambda: on(ct.formulations.ElasticNet(1.0, [1, 2])), "feature_weights has 2 entries; the points have 3"),

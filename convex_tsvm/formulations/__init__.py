@@ -12,7 +12,6 @@ from .formulation import Formulation as Formulation
 from .groups import Addition as Addition
 from .groups import PointGroup as PointGroup
 from .groups import addition as addition
-from .multiple_kernels import MultipleKernels as MultipleKernels
 from .regularizers import ElasticNet as ElasticNet
 from .regularizers import GroupLasso as GroupLasso
 from .regularizers import NonnegativeNorm as NonnegativeNorm

@@ -336,7 +336,10 @@ class GroupLasso(_Shrinking):
     group_weights: tuple[float, ...] | float = 1.0
 
     def __post_init__(self) -> None:
-        groups = disjoint(self.groups)
+        groups = tuple(tuple(int(j) for j in group) for group in self.groups)
+        flat = [j for group in groups for j in group]
+        if not flat or min(flat) < 0 or len(set(flat)) < len(flat) or not all(groups):
+            raise ValueError(f"groups={self.groups!r} must be disjoint and not empty, of features counted from 0")
         given: Any = self.group_weights
         if np.ndim(given) == 0:
             scale = finite("group_weights", given, least=0)
@@ -427,15 +430,6 @@ def as_regularizer(value: Regularizer | Literal["l2", "l1"] | Any) -> Regularize
     raise ValueError(
         f"regularizer={value!r} must be 'l2', 'l1' or a Regularizer, such as ElasticNet(0.5) or GroupLasso(groups)"
     )
-
-
-def disjoint(given: Any) -> tuple[tuple[int, ...], ...]:
-    """Groups of features as tuples; a ValueError unless they are disjoint and none is empty."""
-    groups = tuple(tuple(int(j) for j in group) for group in given)
-    flat = [j for group in groups for j in group]
-    if not flat or min(flat) < 0 or len(set(flat)) < len(flat) or not all(groups):
-        raise ValueError(f"groups={given!r} must be disjoint and not empty, of features counted from 0")
-    return groups
 
 
 #: ½ ‖w‖².
