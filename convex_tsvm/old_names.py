@@ -18,7 +18,7 @@ _MOVED = {
     "solvers": "NativeSolver",
     "methods": "cccp_path minimize_path Run Settings",
     "methods.potts": "potts_annealing PottsSolution",
-    "methods.safe": "low_density_separators SafeSolution",
+    "methods.safe": "SafeSolution",
     "methods.shares": "ShareEstimate",
     "methods.sdp": "RelaxedSolution",
     "solution": "Certificate Iteration",

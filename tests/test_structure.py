@@ -46,7 +46,6 @@ LAYERS = [
 #: as a CVXPY problem that prints itself.
 DOORS = {
     ("formulations/formulation.py", "instance"),
-    ("formulations/s4vm.py", "modeling"),
     ("instance/instance.py", "modeling"),
 }
 #: The only circle of files, which is the first of these doors: ``Formulation.on(problem)`` makes an ``Instance`` of it.

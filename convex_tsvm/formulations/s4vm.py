@@ -17,8 +17,6 @@ labels are no worse than the SVM's.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.optimize
@@ -26,9 +24,6 @@ from numpy.typing import ArrayLike
 
 from ..problem import Array
 from ..validation import finite
-
-if TYPE_CHECKING:
-    import cvxpy as cp
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,47 +65,11 @@ class SafeLabels:
         object.__setattr__(self, "supervised", supervised)
         object.__setattr__(self, "penalty", finite("penalty", self.penalty, least=0))
 
-    def gain(self, y: ArrayLike) -> Array:
-        """gain_t(y), shape (T,), for labels y, shape (u,)."""
-        corrected = (np.asarray(y) == self.separators) & (self.separators != self.supervised)
-        return np.asarray(corrected.sum(axis=1), float)
-
-    def loss(self, y: ArrayLike) -> Array:
-        """loss_t(y), shape (T,), for labels y, shape (u,)."""
-        spoilt = (np.asarray(y) != self.separators) & (self.separators == self.supervised)
-        return np.asarray(spoilt.sum(axis=1), float)
-
-    def improvement(self, y: ArrayLike) -> Array:
-        """J_t(y), shape (T,), for labels y, shape (u,)."""
-        return self.gain(y) - self.penalty * self.loss(y)
-
     def worst(self, y: ArrayLike) -> float:
         """The least J_t(y), for labels y, shape (u,)."""
-        return float(self.improvement(y).min())
-
-    @cached_property
-    def linear(self) -> tuple[Array, Array]:
-        """c, shape (T, u), and d, shape (T,), with J_t(y) = c_t·y + d_t for labels y.
-
-        As a product, [y = ŷ] = (1 + y ŷ) / 2 and [ŷ ≠ s] = (1 - s ŷ) / 2; multiplied out, with ŷ² = 1,
-
-            c_t = ¼ ((1 + λ) ŷ_t + (λ - 1) s),     d_t = ¼ (-(1 + λ) ŷ_t·s + (1 - λ) u).
-        """
-        price, s = self.penalty, self.supervised
-        c = ((1 + price) * self.separators + (price - 1) * s) / 4
-        d = (-(1 + price) * self.separators @ s + (1 - price) * len(s)) / 4
-        return c, d
-
-    def relaxed(self) -> cp.Problem:
-        """The linear program over y in [-1, 1]^u, as a CVXPY problem: its value is an upper bound."""
-        import cvxpy as cp
-
-        from ..modeling.printing import ReadableProblem
-
-        c, d = self.linear
-        y, worst = cp.Variable(len(self.supervised), name="y"), cp.Variable(name="worst")
-        improvements = cp.Constant(c, name="changes") @ y + cp.Constant(d, name="begin")
-        return ReadableProblem(cp.Maximize(worst), [worst <= improvements, y >= -1, y <= 1])
+        agrees, differs = np.asarray(y) == self.separators, self.separators != self.supervised
+        gain, loss = (agrees & differs).sum(axis=1), (~agrees & ~differs).sum(axis=1)
+        return float((gain - self.penalty * loss).min())
 
     def solve(self, confidence: ArrayLike | None = None) -> Array:
         """The best labels, shape (u,), with :meth:`worst` of at least 0.

@@ -61,43 +61,8 @@ class SafeSolution(Solution):
     given_up: bool = False
 
 
-def low_density_separators(
-    formulation: Formulation,
-    problem: Problem,
-    *,
-    n_separators: int = 10,
-    n_starts: int = 30,
-    random_state: int = 0,
-    callback: Callable[[int], None] | None = None,
-) -> tuple[Solution, ...]:
-    """Different local minima of a formulation, from many starts (Li and Zhou 2015, §3.1).
-
-    One start is the supervised SVM, one is annealed, and the others are labels drawn at random, near the SVM's and far
-    from them.  The solutions are divided into clusters of labels by k-means, and the best of each is taken.  There are
-    at most ``n_separators``, the one with the lowest objective first.
-
-    Parameters
-    ----------
-    formulation : Formulation
-        A TSVM.
-    n_separators : int >= 1, default 10
-        T.
-    n_starts : int >= 1, default 30
-    callback : callable, optional
-        Called with the number of starts that are done.
-
-    Examples
-    --------
-    >>> separators = ct.low_density_separators(ct.s3vm(), problem, n_starts=5)
-    >>> all(len(one.labels) == len(X) for one in separators)
-    True
-    """
-    alone = supervised_svms(formulation, [problem])[0]
-    return _separators(_Asked(formulation, n_separators, n_starts, random_state), problem, alone, callback)[0]
-
-
 class _Asked(NamedTuple):
-    """What separators are asked for, by the arguments of :func:`low_density_separators`."""
+    """What separators are asked for, by the arguments of :func:`safe_transduction`."""
 
     formulation: Formulation
     n_separators: int
@@ -108,9 +73,11 @@ class _Asked(NamedTuple):
 def _separators(
     asked: _Asked, problem: Problem, alone: Solution, callback: Callable[[int], None] | None = None
 ) -> tuple[tuple[Solution, ...], str]:
-    """:func:`low_density_separators` where the supervised SVM ``alone`` is known, and a status.
+    """Different local minima of a formulation, from many starts (Li and Zhou 2015, §3.1), and a status.
 
-    It is "converged", or the status of the start that Ctrl-C or a deadline ended; later starts are left out then.
+    One start is the supervised SVM ``alone``, one is annealed, and the others are labels drawn at random, near the
+    SVM's and far from them.  The status is "converged", or that of the start that Ctrl-C or a deadline ended; later
+    starts are left out then.
     """
     formulation, n_separators, n_starts, random_state = asked
     n_separators, n_starts = integer("n_separators", n_separators, least=1), integer("n_starts", n_starts, least=1)
@@ -197,10 +164,12 @@ def safe_transduction(
     formulation : Formulation
         A TSVM whose losses are those of labels, such as ``tsvm("hinge")``.
     separators : sequence of Solution, optional
-        Low-density separators of the problem from elsewhere, such as annealing or exact search; by default those of
-        :func:`low_density_separators`.
-    n_separators, n_starts, random_state, callback
-        As in :func:`low_density_separators`.
+        Low-density separators of the problem from elsewhere, such as annealing or exact search; by default different
+        local minima of the formulation, from the supervised SVM, annealing, and labels drawn at random.
+    n_separators, n_starts : int >= 1, default 10 and 30
+        T, the most separators, of as many clusters of labels by k-means the best each; and starts that they are from.
+    callback : callable, optional
+        Called with the number of starts that are done.
     penalty : float >= 0, default 3.0
         λ: what a label that is spoilt costs, in labels that are corrected.
     share_range : (float, float), default (0.0, 1.0)
