@@ -42,8 +42,7 @@ LAYERS = [
     ["plot"],
     ["cli"],
 ]
-#: The doors that open upwards: a formulation can be bound to a problem, and an instance, or a game of labels, be read
-#: as a CVXPY problem that prints itself.
+#: The doors that open upwards: a formulation can be bound to a problem, and an instance be read as a CVXPY problem.
 DOORS = {
     ("formulations/formulation.py", "instance"),
     ("instance/instance.py", "modeling"),

@@ -1,4 +1,4 @@
-"""Which method is next on a dual whose matrix is in memory, and why.
+"""Which method is next on a dual whose matrix is in memory.
 
 There are three.  *Steps* on single variables (or pairs of them) find out at which breakpoint of its loss each variable
 sits; a *Newton* step solves for the variables between breakpoints.  These two take turns, and are fast as long as few
@@ -10,13 +10,14 @@ once.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
 from ...deadline import time_is_up
 from .dual_problem import DualProblem, State
 
+#: "none": it is over.
 Method = Literal["steps", "newton", "augmented", "double precision", "none"]
 
 
@@ -47,13 +48,6 @@ class Effort:
     # Working sets are solved to these shares of the violation outside them, and of the one that is wanted.
     share_of_violation: float = 0.1
     share_of_tol: float = 0.5
-
-
-class Choice(NamedTuple):
-    """The method that is next ("none": it is over), and the reason in words."""
-
-    method: Method
-    why: str
 
 
 @dataclass
@@ -116,44 +110,33 @@ class Strategy:
     def __init__(self) -> None:
         self.is_hard = False
         self.least_for_augmented = self.effort.least_for_augmented
-        self.log: list[Choice] = []  # what was chosen for the last problem, and why
 
-    def next(self, reached: Reached) -> Choice:
-        choice = self._next(reached)
-        self.log.append(choice)
-        return choice
-
-    def _next(self, reached: Reached) -> Choice:
+    def next(self, reached: Reached) -> Method:
         if reached.last in ("none", "newton"):
             return self._in_a_new_turn(reached)
         if reached.last == "steps":
             return _after_steps(reached)
         if reached.is_enough:
-            return Choice("none", "the violation is small enough")
+            return "none"
         if not reached.double and reached.enough is not None:
-            return Choice("double precision", "the augmented Lagrangian was not enough, and what is next needs digits")
-        return Choice("steps", "the augmented Lagrangian has not got there")
+            return "double precision"  # the augmented Lagrangian was not enough, and what is next needs digits
+        return "steps"  # the augmented Lagrangian has not got there
 
-    def _in_a_new_turn(self, reached: Reached) -> Choice:
+    def _in_a_new_turn(self, reached: Reached) -> Method:
         if reached.turn == self.effort.turns:
-            return Choice("none", f"{self.effort.turns} turns have been taken")
+            return "none"
         # The augmented Lagrangian takes over once for a problem: if turns were many, the last of no use.
         is_tried = reached.turn > 0 if self.is_hard else reached.stalled >= self.effort.useless
         if reached.is_handed_over or len(reached.dual.kind) < self.least_for_augmented or not is_tried:
-            return Choice("steps", "a new turn" if reached.turn else "to find out which variables are at breakpoints")
+            return "steps"  # to find out which variables are at breakpoints
         if reached.is_enough:
-            return Choice("none", "the violation is small enough")
+            return "none"
         self.is_hard = True
-        return Choice("augmented", f"{reached.turn} turns were not enough")
+        return "augmented"
 
 
-def _after_steps(reached: Reached) -> Choice:
-    if reached.turn and reached.n_steps == 0:
-        return Choice("none", "no variable moves any more")
-    if not reached.double and reached.violation <= reached.tol:
-        return Choice("none", "the violation is small enough for single precision")
-    if reached.stalled > reached.effort.stalled:
-        return Choice("none", f"{reached.effort.stalled} turns have brought nothing")
-    if time_is_up():
-        return Choice("none", "the time is up")
-    return Choice("newton", "to solve for the variables between breakpoints")
+def _after_steps(reached: Reached) -> Method:
+    none_moves = bool(reached.turn) and reached.n_steps == 0
+    is_enough_for_single = not reached.double and reached.violation <= reached.tol
+    is_over = none_moves or is_enough_for_single or reached.stalled > reached.effort.stalled or time_is_up()
+    return "none" if is_over else "newton"  # for the variables between breakpoints

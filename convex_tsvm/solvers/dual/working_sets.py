@@ -220,12 +220,11 @@ def solve_in_memory(
     n, effort = len(state.s), strategy.effort
     reached = Reached(dual, state, tol, enough, effort)
     limit = effort.least_steps + int(effort.steps_per_square * n**2)
-    strategy.log.clear()
-    while (choice := strategy.next(reached)).method != "none":
+    while (method := strategy.next(reached)) != "none":
         state, n_steps = reached.state, 0
-        if choice.method == "double precision":
+        if method == "double precision":
             return None
-        if choice.method == "steps":
+        if method == "steps":
             if n > effort.without_sets * effort.at_once:
                 state, n_steps = _steps_by_sets(dual, state, reached.steps_tol, limit, effort)
             else:
@@ -233,11 +232,11 @@ def solve_in_memory(
                 loop, arguments = _compiled(dual, s, h)
                 n_steps, _ = loop(*arguments, reached.steps_tol, limit)
                 state = dual.state(s, h)
-        elif choice.method == "newton":
+        elif method == "newton":
             state = newton(dual, state)
         else:
             state = augmented(dual, state, tol if enough is None else effort.augmented_share * enough)
-        reached.after(choice.method, state, n_steps)
+        reached.after(method, state, n_steps)
     return reached.state
 
 
