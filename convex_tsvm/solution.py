@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -72,7 +72,7 @@ class Iteration:
         What the method lowers at this stage: the objective at the stage's costs, or with an entropy at its temperature.
         It cannot rise while the stage stays the same.
     stage : float
-        The parameter of the schedule: a factor on C*, or a temperature.
+        The parameter of the schedule: a factor on C*, which is 1 in the end, or a temperature.
     changed : int
         Number of points whose part in the convex step had changed before it: their tangents, labels or probabilities.
     outputs : array, shape (n,), or None
@@ -102,11 +102,6 @@ class Iteration:
     n_inner: int = 0
     seconds: float = 0.0
     solver_seconds: float = 0.0
-
-    @property
-    def scale(self) -> float:
-        """The stage where it is a factor on C*; 1 in the end."""
-        return self.stage
 
 
 @dataclass(frozen=True)
@@ -162,10 +157,6 @@ class Certificate:
         if self.tangents_changed is not None:
             lines.append(f"tangents that differ at the solution: {self.tangents_changed}")
         return "\n".join(lines)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The figures by name."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -108,10 +108,6 @@ def shares(**options):
     return ct.selection.share_path(ct.TransductiveSVC(kernel="linear"), X, np.array([0, -1, -1, -1, -1, 1]), **options)
 
 
-def mean_of_labelled():
-    return ct.mean_output(0.0, of="labeled")
-
-
 def grouped(points, loss=None):
     """A formulation in which some points pay a loss of their own."""
     group = ct.PointGroup(points, ct.losses.tube(0.1) if loss is None else loss, 1.0)
@@ -130,8 +126,8 @@ class Bend:
 
 FORMULATIONS = {
     "no point to constrain": (
-        lambda: mean_of_labelled().coefficients(ct.Problem(X, 0 * Y, balance=0.0)),
-        r"mean output \(labeled\): the problem has no labeled point",
+        lambda: ct.mean_output(0.0).coefficients(ct.Problem(X, np.sign(X[:, 0]), C_unlabeled=None)),
+        r"mean output \(unlabeled\): the problem has no unlabeled point",
     ),
     "all in groups": (
         lambda: ct.cccp(grouped([1, 2, 3, 4]), line()),

@@ -193,7 +193,7 @@ def test_smooth_losses_go_through_both_solvers(problem):
 def test_annealing_raises_the_cost_and_ends_at_the_problem(problem):
     solver = Recording(problem)
     solution = ct.cccp(ct.s3vm(), problem, annealing=4, solver=solver)
-    scales = [iteration.scale for iteration in solution.history]
+    scales = [iteration.stage for iteration in solution.history]
     # C of labelled points stays as it is, and C* of the others is multiplied.
     labelled, found = problem.labeled, []
     for solved in solver.solved[1:]:
@@ -206,7 +206,7 @@ def test_annealing_raises_the_cost_and_ends_at_the_problem(problem):
     assert scales == sorted(scales)
     assert solution.step.step.cost.tolist() == problem.cost.tolist()
     for scale in set(scales):
-        along = [i.step_objective for i in solution.history if i.scale == scale]
+        along = [i.step_objective for i in solution.history if i.stage == scale]
         assert all(b <= a * (1 + 1e-9) for a, b in zip(along[:-1], along[1:], strict=True))
 
 

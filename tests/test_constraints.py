@@ -35,18 +35,18 @@ def constrained(seed, most=20):
         weights, room = rng.normal(size=n) * (rng.random(n) < 0.5), float(rng.uniform(0, 0.5))
         weights[i] += 1.0
         sum_ = float(weights @ f)
-        size = np.abs(weights)
+        size, middle = np.abs(weights), f[problem.unlabeled].mean()
         kinds = {
-            "must": (ct.must_link, (i, j, abs(f[i] - f[j]) + room), {}),
-            "cannot": (ct.cannot_link, (i, j, abs(f[i] + f[j]) + room), {}),
-            "difference": (ct.output_constraint, ({i: 1, j: -1}, f[i] - f[j], f[i] - f[j]), {}),
-            "equation": (ct.output_constraint, (weights, sum_, sum_), {}),
-            "half-line": (ct.output_constraint, (weights, sum_ - room), {}),
-            "mean": (ct.mean_output, (f.mean() - room, f.mean() + room), {"of": "all"}),
-            "weighted mean": (ct.mean_output, (-np.inf, size @ f / size.sum() + room), {"weights": size}),
+            "must": (ct.must_link, (i, j, abs(f[i] - f[j]) + room)),
+            "cannot": (ct.cannot_link, (i, j, abs(f[i] + f[j]) + room)),
+            "difference": (ct.output_constraint, ({i: 1, j: -1}, f[i] - f[j], f[i] - f[j])),
+            "equation": (ct.output_constraint, (weights, sum_, sum_)),
+            "half-line": (ct.output_constraint, (weights, sum_ - room)),
+            "mean": (ct.mean_output, (middle - room, middle + room)),
+            "weighted mean": (ct.output_constraint, (size / size.sum(), -np.inf, size @ f / size.sum() + room)),
         }
-        make, ends, options = kinds[str(rng.choice(list(kinds)))]
-        constraints.append(make(*ends, **options))
+        make, ends = kinds[str(rng.choice(list(kinds)))]
+        constraints.append(make(*ends))
     return dataclasses.replace(formulation, constraints=tuple(constraints)), problem, rng
 
 
@@ -120,7 +120,11 @@ def test_links_hold_along_cccp(problem, balance, solver):
 
 def test_verify_follows(problem):
     model = dataclasses.replace(
-        ct.cccp_tsvm(), constraints=(ct.must_link(0, 30), ct.mean_output(-0.5, 0.5, of="labeled"))
+        ct.cccp_tsvm(),
+        constraints=(
+            ct.must_link(0, 30),
+            ct.output_constraint(dict.fromkeys(problem.labeled, 1 / problem.n_labeled), -0.5, 0.5),
+        ),
     )
     report = ct.verify(model, problem)
     assert report.passed, str(report)
@@ -157,8 +161,6 @@ def test_duplicates_cannot_be_told_apart():
         (lambda: ct.mean_output(1, 0), "lower=1 is above upper=0"),
         (ct.mean_output, "allow every output"),
         (lambda: ct.mean_output(np.nan, 1), "lower=nan must be a number"),
-        (lambda: ct.mean_output(0, 1, of="some"), "of='some' must be"),
-        (lambda: ct.mean_output(0, 1, weights=[-1.0, 2.0]), "weights must be"),
         (lambda: ct.must_link(1, 1), "must be two points"),
         (lambda: ct.must_link(0, 1, within=-1), "within=-1"),
         (lambda: ct.Formulation(ct.hinge(), constraints=("x",)), "which is no OutputConstraint"),
@@ -232,7 +234,7 @@ def of_rows(kind, X=None):
         "link": lambda: ct.Formulation(**loss, constraints=[ct.must_link(3, 9, X=X)]),
         "opposite": lambda: ct.Formulation(**loss, constraints=[ct.cannot_link(3, 9, X=X)]),
         "sum": lambda: ct.Formulation(**loss, constraints=[ct.output_constraint({3: 1.0, 9: 1.0}, upper=0.2, X=X)]),
-        "mean": lambda: ct.Formulation(**loss, constraints=[ct.mean_output(0.1, 0.2, weights=weights, X=X)]),
+        "mean": lambda: ct.Formulation(**loss, constraints=[ct.output_constraint(weights / 2, 0.1, 0.2, X=X)]),
         "group": lambda: ct.Formulation(
             **loss, groups=[ct.PointGroup([23, 29], ct.losses.epsilon_insensitive(0.1), 2.0, X=X)]
         ),

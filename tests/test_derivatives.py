@@ -27,7 +27,7 @@ FORMULATIONS = {  # made anew for each problem, as some say of points by their n
     "regression": lambda: ct.Formulation(ct.losses.epsilon_insensitive(0.3), ct.symmetric_ramp(-0.3)),
     "constraints": lambda: ct.Formulation(
         ct.hinge(), ct.symmetric_ramp(-0.3),
-        constraints=[ct.must_link(20, 25), ct.mean_output(0.15, 0.2, weights=np.arange(40) >= 30)],
+        constraints=[ct.must_link(20, 25), ct.output_constraint(np.repeat([0.0, 0.1], [30, 10]), 0.15, 0.2)],
     ),
     "group": lambda: ct.Formulation(
         ct.hinge(), ct.symmetric_ramp(-0.3), balance=None,

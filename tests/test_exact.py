@@ -24,6 +24,7 @@ from convex_tsvm.exact.files import read_search
 from convex_tsvm.exact.incumbent import BestLabels
 from convex_tsvm.persistence import write_arrays
 from convex_tsvm.relaxations import LabelModel
+from convex_tsvm.relaxations.signs.signs import Rounds
 
 #: Ways to search that have next to nothing in common.
 WAYS = [
@@ -376,7 +377,7 @@ def test_relaxations_are_made_where_those_at_hand_do_not_reach():
         search = ct.exact.BranchAndBound(
             *overlapping(26, seed=0), bounds="signs", patience=0, gap=1e-3, refresh=refresh
         )
-        search.builder._strong.cuts_per_round = 0  # with them the root is closed
+        search.builder._strong.rounds = Rounds(cuts_per_point=0)  # with them the root is closed
         found.append(search.run())
     adaptive, root = (search.state for search in found)
     assert adaptive.objective == pytest.approx(root.objective, rel=1e-6)
@@ -534,7 +535,7 @@ def test_many_nodes_are_worth_another_search_for_labels(monkeypatch):
     monkeypatch.setattr(BestLabels, "restart", late)
     monkeypatch.setattr(BestLabels, "offer", lambda *given, **how: len(searched) > 2 and offer(*given, **how))
     search = ct.exact.BranchAndBound(formulation, problem, **options)
-    search.builder._strong.cuts_per_round = 0  # with them the root is closed
+    search.builder._strong.rounds = Rounds(cuts_per_point=0)  # with them the root is closed
     search.run()
     assert searched[1:] == list(Schedule().idle_restarts[1:])
     assert search.status == "optimal"

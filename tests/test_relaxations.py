@@ -175,7 +175,7 @@ def test_hard_margin():
     y[:4] = [1, -1, 1, -1]
     problem = ct.Problem(X, y, kernel=ct.RBF(0.7), C=1e4, C_unlabeled=1e4, balance=None)
     soft = labelling(HINGE, problem)
-    hard = soft.hard_margin()
+    hard = labelling(ct.hard_margin_s3vm(balance=None, fit_intercept=False), problem)
     values = {form: form(hard).problem.solve(solver="CLARABEL") for form in (FullSDP, ReducedSDP, DualSDP)}
     value = values[ReducedSDP]
     assert values[FullSDP] == pytest.approx(value, rel=1e-3)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..problem import Array, Problem
-from ..validation import finite, one_of
+from ..validation import finite
 from .groups import AS_THEY_ARE, RowNumbers
 
 
@@ -133,17 +133,12 @@ class Link(WeightedOutput):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MeanOutput(OutputConstraint):
-    """The mean output of the points of a kind, whichever these are in a problem."""
-
-    of: str
+    """The mean output of the unlabelled points, whichever these are in a problem."""
 
     def coefficients(self, problem: Problem) -> Array:
-        a = np.zeros(problem.n)
-        where = {"unlabeled": problem.unlabeled, "labeled": problem.labeled, "all": np.arange(problem.n)}[self.of]
-        a[where] = 1.0
-        if not a.any():
-            raise ValueError(f"{self.name}: the problem has no {self.of} point")
-        return np.asarray(a / a.sum())
+        if problem.n_unlabeled == 0:
+            raise ValueError(f"{self.name}: the problem has no unlabeled point")
+        return np.where(problem.y == 0, 1 / problem.n_unlabeled, 0.0)
 
 
 def output_constraint(
@@ -173,39 +168,22 @@ def output_constraint(
     return WeightedOutput(lower, upper, name, given, RowNumbers(X))
 
 
-def mean_output(
-    lower: float = -np.inf,
-    upper: float = np.inf,
-    *,
-    weights: ArrayLike | None = None,
-    of: str = "unlabeled",
-    X: Any = None,
-) -> OutputConstraint:
-    """The mean output of some points is in an interval: a balance constraint with room (collobert2006 eq. 4).
+def mean_output(lower: float = -np.inf, upper: float = np.inf) -> OutputConstraint:
+    """The mean output of the unlabelled points is in an interval: a balance with room (collobert2006 eq. 4).
+
+    Means of other points, or weighted ones, are an :func:`output_constraint`.
 
     Parameters
     ----------
     lower, upper : float
         Ends of the interval.
-    weights : array, shape (n,), optional
-        For a weighted mean: numbers >= 0, divided by their sum; equal ones for the points of ``of`` by default.
-    of : {"unlabeled", "labeled", "all"}, default "unlabeled"
-        The points.
-    X : array or sparse matrix, optional
-        The points that ``weights`` are of, as in :func:`output_constraint`.
 
     Examples
     --------
     >>> ct.mean_output(-0.1, 0.1)
     -0.1 <= mean output (unlabeled) <= 0.1
     """
-    one_of("of", of, ("unlabeled", "labeled", "all"))
-    if weights is None:
-        return MeanOutput(lower, upper, f"mean output ({of})", of)
-    given = np.array(weights, dtype=float)
-    if not ((given >= 0).all() and given.any() and np.isfinite(given).all()):
-        raise ValueError("weights must be numbers >= 0, not all of them 0")
-    return WeightedOutput(lower, upper, "weighted mean output", given / given.sum(), RowNumbers(X))
+    return MeanOutput(lower, upper, "mean output (unlabeled)")
 
 
 def mean_of(points: NDArray[np.intp], value: float, n: int) -> OutputConstraint:

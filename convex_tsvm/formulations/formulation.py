@@ -265,10 +265,6 @@ class Formulation:
         """The same with the targets v = f + y ξ balanced in place of the outputs, if anything is."""
         return self if self.balance is None else replace(self, balance="targets")
 
-    def to_dict(self) -> dict[str, Any]:
-        """What is not a loss, as values that JSON holds."""
-        return {"balance": self.balance, "fit_intercept": self.fit_intercept}
-
     def on(self, problem: Problem) -> Instance:
         """The formulation bound to a problem: what methods work on."""
         from ..instance import Instance

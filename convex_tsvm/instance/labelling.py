@@ -219,10 +219,6 @@ class Labelling:
         found = int((self.y[self.instance.problem.unlabeled] > 0).sum())
         return 2 * (self.n_positive - found) - len(self.unknown)
 
-    def hard_margin(self) -> Labelling:
-        """The same search with margins of at least 1 and no slacks (debie2004 §2.1: μ = 0), for the SDP relaxation."""
-        return dataclasses.replace(self, loss=HARD_MARGIN)
-
     def svm(self, labels: Array) -> ConvexStep:
         """The SVM for given labels of the points; those with label 0 pay nothing."""
         return self.instance.svm(labels)

@@ -62,12 +62,12 @@ class FewPoints:
 
     how = Inference()
 
-    def __init__(self, problem: Problem, signs: Sequence[Array], random_state: int = 0) -> None:
-        self._problem, self.random_state = problem, random_state
+    def __init__(self, problem: Problem, signs: Sequence[Array]) -> None:
+        self._problem = problem
         self.known = known = problem.labeled[problem.cost[problem.labeled] > 0]
         unknown = problem.unlabeled[problem.cost[problem.unlabeled] > 0]
         unknown = problem.unlabeled if len(unknown) == 0 else unknown
-        random = np.random.default_rng(random_state)
+        random = np.random.default_rng(0)
         if len(known) > self.how.labeled:
             # One label of each class, and one of the others, is always there.
             first = [known[y[known] == sign][0] for y in signs for sign in (1, -1)]
@@ -126,7 +126,7 @@ class TriedShares:
     def __init__(self, points: FewPoints, gram: Rows, y: Array, fit_intercept: bool) -> None:
         self.how, self.y, self.cost = points.how, y[points.keep], points.cost
         self.known = np.flatnonzero(self.y)
-        random = np.random.default_rng(points.random_state)
+        random = np.random.default_rng(0)
         self.fold = self._folds(random)
         self.shares: list[float] = []
         self.values: list[float] = []

@@ -40,8 +40,6 @@ class ShareEstimate:
         The share among the labels.
     tried : array, shape (m,)
         Shares for which labels were left out, increasing; empty where counts settle it, or nothing could be left out.
-    log_likelihood : array, shape (m,)
-        Of the labels left out, for each of them.
     left_out : array, shape (m, 3)
         Of every label that was left out: the label, the output of the transductive SVM at the share
         tried that is nearest to ``share``, and that of the supervised SVM.
@@ -59,7 +57,6 @@ class ShareEstimate:
     error: float
     counted: float
     tried: Array
-    log_likelihood: Array
     left_out: Array
 
 
@@ -130,14 +127,7 @@ def per_class_probability(counts: NDArray[np.intp]) -> float:
     return float(1 / (1 + np.exp(at_random - per_class)))
 
 
-def infer_share(
-    problem: Problem,
-    *,
-    counts: Sequence[int] | None = None,
-    fit_intercept: bool = True,
-    random_state: int = 0,
-    callback: Callable[[int], None] | None = None,
-) -> ShareEstimate:
+def infer_share(problem: Problem) -> ShareEstimate:
     """The share of the positive class among the unlabelled points, with its standard deviation.
 
     The transductive SVM that is asked has the ramp loss (Collobert et al. 2006), C = 10 with points scaled to unit
@@ -149,12 +139,6 @@ def infer_share(
     problem : Problem
         Its costs C of labelled points count against each other, its C* and balance do not.  Points of cost 0 are left
         out.
-    counts : sequence of int, optional
-        Labels of every class, the positive one first, where it is told from several others; by default of two classes.
-    random_state : int, default 0
-        Of the folds, and of the points that are taken where there are many.
-    callback : callable, optional
-        Called with the number of shares that have been tried.
 
     Examples
     --------
@@ -167,9 +151,8 @@ def infer_share(
     """
     if problem.n_unlabeled == 0:
         raise ValueError("y has no unlabelled point (no 0); shares are those of the unlabelled points")
-    points = FewPoints(problem, [problem.y], random_state)
     with _nothing_kept():
-        return _inferred(points, problem.y, counts, fit_intercept, callback)
+        return _inferred(FewPoints(problem, [problem.y]), problem.y)
 
 
 def leave_labels_out(problem: Problem, share: float, *, fit_intercept: bool) -> Array:
@@ -191,11 +174,11 @@ def leave_labels_out(problem: Problem, share: float, *, fit_intercept: bool) -> 
 def _inferred(
     points: FewPoints,
     y: Array,
-    counts: Sequence[int] | None,
-    fit_intercept: bool,
-    callback: Callable[[int], None] | None,
+    counts: Sequence[int] | None = None,
+    fit_intercept: bool = True,
+    callback: Callable[[int], None] | None = None,
 ) -> ShareEstimate:
-    """The share of the points of which y is +1; see :func:`infer_share`."""
+    """The share of the points of which y is +1; ``counts`` are labels of every class, this one first, of several."""
     prior = _Prior.of(points, y, counts)
     (mean, deviation), counted = prior.moments, prior.positive / prior.total
     tried = None if prior.settles_it else TriedShares.of(points, y, fit_intercept)
@@ -214,10 +197,8 @@ def _inferred(
             density = tried.posterior(grid, density)
         mean, deviation = _moments(grid, density)
     if tried is None or not tried.shares:
-        return ShareEstimate(mean, deviation, counted, np.empty(0), np.empty(0), np.empty((0, 3)))
-    order = np.argsort(tried.shares)
-    values = np.array(tried.shares)[order], np.array(tried.values)[order]
-    return ShareEstimate(mean, deviation, counted, *values, tried.left_out(mean))
+        return ShareEstimate(mean, deviation, counted, np.empty(0), np.empty((0, 3)))
+    return ShareEstimate(mean, deviation, counted, np.sort(tried.shares), tried.left_out(mean))
 
 
 @contextmanager

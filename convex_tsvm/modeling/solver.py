@@ -136,11 +136,6 @@ class CvxpySolver:
         """How a solution calls it."""
         return f"cvxpy ({self.solver})"
 
-    @property
-    def n_compiled(self) -> int:
-        """How many problems have been compiled so far."""
-        return len(self._models)
-
     def model(self, step: ConvexStep) -> StepModel:
         """The compiled problem for ``step``, with its parameters set."""
         check_same_points(self.problem, step)

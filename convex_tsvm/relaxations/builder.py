@@ -66,8 +66,8 @@ class LowerBoundBuilder:
         Relative accuracy of the relaxation "sdp" at the root; below it ten times less.
     gap : float, optional
         Relative gap between the incumbent and the bound at which to stop; ``tol`` by default.
-    max_rounds, cuts_per_round : int, default 30 and 3 n
-        Rounds of cuts at the root, and cuts of each kind in one of them.
+    max_rounds : int, default 30
+        Rounds of cuts at the root.
     searched : bool, default False
         Whether it is for a search: then labels are searched for under a balance alone, of hinge losses with a cost > 0,
         label matrices are about uncounted labels, and errors call the relaxation "bounds".
@@ -109,7 +109,6 @@ class LowerBoundBuilder:
         tol: float = 1e-4,
         gap: float | None = None,
         max_rounds: int = 30,
-        cuts_per_round: int | None = None,
         searched: bool = False,
     ) -> None:
         self.instance = Instance(formulation, problem)
@@ -120,7 +119,6 @@ class LowerBoundBuilder:
             "solver": self.solver,
             "tol": self.tol,
             "max_rounds": integer("max_rounds", max_rounds, least=0),
-            "cuts_per_round": None if cuts_per_round is None else integer("cuts_per_round", cuts_per_round, least=0),
         }
         self._models: dict[str, BoundModel | str] = {}
         self._searched = searched

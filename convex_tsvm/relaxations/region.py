@@ -307,11 +307,8 @@ class Relaxation(ABC):
         if cls.about not in ("labels", "outputs", "weights"):
             raise TypeError(f"{cls.__name__}: about={cls.about!r} must be 'labels', 'outputs' or 'weights'")
 
-    def __init__(
-        self, *, solver: str = "auto", tol: float = 1e-4, max_rounds: int = 30, cuts_per_round: int | None = None
-    ) -> None:
-        self.solver, self.tol = solver, tol
-        self.max_rounds, self.cuts_per_round = max_rounds, cuts_per_round
+    def __init__(self, *, solver: str = "auto", tol: float = 1e-4, max_rounds: int = 30) -> None:
+        self.solver, self.tol, self.max_rounds = solver, tol, max_rounds
 
     @staticmethod
     @abstractmethod

@@ -59,15 +59,8 @@ class LowRankPoint:
         return dataclasses.replace(best, value=min(self.value, other.value), vectors=vectors)
 
 
-def solve_low_rank(
-    search: Labelling,
-    *,
-    rank: int | None = None,
-    tol: float = 1e-4,
-    max_iter: int = 20_000,
-    random_state: int = 0,
-) -> LowRankPoint:
-    """Solve the SDP relaxation of debie2004 §2 by vectors in place of labels.
+def solve_low_rank(search: Labelling, *, tol: float = 1e-4, max_iter: int = 20_000) -> LowRankPoint:
+    """Solve the SDP relaxation of debie2004 §2 by vectors of dimension ⌈√(2 (1 + u))⌉ + 1 in place of labels.
 
     Losses with kinks are replaced by their Moreau envelopes, ever closer; for the vectors found, the SVM is solved with
     the loss itself.  The status is "max_iter" if the gap was not closed within the limit, "inaccurate" if it was not
@@ -75,8 +68,6 @@ def solve_low_rank(
 
     Parameters
     ----------
-    rank : int, optional
-        Dimension p of the vectors; ⌈√(2 (1 + u))⌉ + 1 by default.
     tol : float
         Relative gap between value and bound at which to stop.
     max_iter : int
@@ -88,10 +79,8 @@ def solve_low_rank(
     if search.has_ties:
         raise ValueError(f"constraints={search.formulation.constraints!r}: the low-rank method takes no links")
     began = time.perf_counter()
-    u = len(search.unknown)
-    rank = int(np.ceil(np.sqrt(2 * (1 + u)))) + 1 if rank is None else rank
-    model = _Vectors(search, rank)
-    w = np.random.default_rng(random_state).normal(size=model.shape).ravel() / np.sqrt(np.prod(model.shape))
+    model = _Vectors(search, int(np.ceil(np.sqrt(2 * (1 + len(search.unknown))))) + 1)
+    w = np.random.default_rng(0).normal(size=model.shape).ravel() / np.sqrt(np.prod(model.shape))
     smooth = bool((search.loss.slope_jumps() == 0).all() and search.loss.is_finite)
     best, n_iter, status = LowRankPoint.nothing(search), 0, "inaccurate"
     cost = float(np.median(search.cost[search.cost > 0]))

@@ -244,8 +244,7 @@ class Signs(Relaxation):
         weights, X = turn.multipliers.weights, turn.point.R @ turn.point.R.T
         kept = program.cuts.take((weights > rounds.active * weights.max(initial=0.0)) | (turn.slack < rounds.room))
         # Labels may have become known, and then a cut is about fewer signs; X has the rows of the round before.
-        most = rounds.cuts_per_point * model.n if self.cuts_per_round is None else self.cuts_per_round
-        progress.cuts = kept.join(program.layout.violated(X, most))
+        progress.cuts = kept.join(program.layout.violated(X, rounds.cuts_per_point * model.n))
         return False
 
     def _is_stale(self, work: Work) -> bool:
