@@ -29,7 +29,7 @@ PAGES = {
     "plot_cccp_steps": 3,
     "plot_landscape": 2,
     "plot_smoothing": 2,
-    "plot_derivatives": 1,
+    "plot_derivatives": 2,
     "plot_compact_margin": 2,
     "plot_practice": 3,
     "plot_transduction": 1,
