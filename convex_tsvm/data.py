@@ -1,7 +1,5 @@
 """Reading data: ``.npz``, svmlight text, ``.csv``, and sets bundled with scikit-learn."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Sequence

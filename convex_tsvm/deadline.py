@@ -4,8 +4,6 @@ Loops end at their next step with the best result they have, which is valid when
 thread that set it, and one that is set inside another one can only be earlier.
 """
 
-from __future__ import annotations
-
 import atexit
 import threading
 import time

@@ -3,8 +3,6 @@
 Where a file is not the plain case, what was understood is told; what can be understood in several ways is asked about.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import itertools

@@ -1,7 +1,5 @@
 """How much memory a store of kernel rows may take."""
 
-from __future__ import annotations
-
 import multiprocessing
 from pathlib import Path
 from typing import Any

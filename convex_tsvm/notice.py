@@ -1,7 +1,5 @@
 """Warnings that name the line of whoever called the package, however deep inside it they are raised."""
 
-from __future__ import annotations
-
 import contextlib
 import sys
 import warnings

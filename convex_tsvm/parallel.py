@@ -1,7 +1,5 @@
 """Threads for work that releases the interpreter: compiled loops, BLAS, elementwise functions of large arrays."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait

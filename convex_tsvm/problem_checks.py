@@ -1,7 +1,5 @@
 """Checks of what a problem is made of: points, labels, and a kernel matrix."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

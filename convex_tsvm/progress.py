@@ -1,7 +1,5 @@
 """A line on standard error that says how far long work is."""
 
-from __future__ import annotations
-
 import json
 import sys
 import time

@@ -1,7 +1,5 @@
 """What a method returns: labels, a decision function, and numbers that anyone can recompute."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property

@@ -4,8 +4,6 @@ The command line, the parameter checks of the estimators and the documentation r
 looks a method up by its name.  A new method is its file and one line here.  Nothing is imported before it is used.
 """
 
-from __future__ import annotations
-
 import importlib
 import inspect
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Text as people have it: packed or not, in the encoding that it says it is in, and words that are numbers."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import io

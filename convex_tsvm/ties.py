@@ -3,8 +3,6 @@
 Numbers that are equal in exact arithmetic count as equal here, and the first of equals in the order of places is taken.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Checks of arguments, with errors that name the argument, its value, and what is allowed."""
 
-from __future__ import annotations
-
 import numbers
 import os
 import tempfile

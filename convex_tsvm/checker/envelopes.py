@@ -4,8 +4,6 @@ Losses are given by pieces a t² + b t + c, so that all that is to be known of t
 an interval.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

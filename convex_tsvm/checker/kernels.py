@@ -1,7 +1,5 @@
 """The kernel matrix of the points in a file, in Arb's balls."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

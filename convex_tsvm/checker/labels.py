@@ -1,7 +1,5 @@
 """A search for labels: what is stated, its boxes, and the proofs by the SVM of known labels and by label matrices."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

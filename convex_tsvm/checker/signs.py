@@ -1,7 +1,5 @@
 """Proofs by convex quadratics in outputs and their signs."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

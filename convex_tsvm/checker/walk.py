@@ -1,7 +1,5 @@
 """The walk through a search tree, from the root down: every bound, every smaller box, and whether all is covered."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

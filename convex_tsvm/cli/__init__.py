@@ -1,7 +1,5 @@
 """The command line, ``convex-tsvm``: solve, compare, linear, convert, bound, verify, derive, predict."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """Methods and solvers beside each other, and beside the supervised SVM."""
 
-from __future__ import annotations
-
 import time
 import warnings
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Commands for linear functions of many points, as SVMlin's users know them: svmlight files and folders of points."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Options of the command line: what is typed, what it is for, which tasks look at it; and tasks by their names."""
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import json

@@ -1,7 +1,5 @@
 """The parser of the command line, made of the classes of requests."""
 
-from __future__ import annotations
-
 import argparse
 import shutil
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ A field says once what is typed for it, what it is for, and who looks at it; :mo
 fields, and everything behind the parser takes the request.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields

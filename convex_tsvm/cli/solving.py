@@ -1,7 +1,5 @@
 """The problem of a request, its solution by a method, and options that are refused as nothing looks at them."""
 
-from __future__ import annotations
-
 import time
 import warnings
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """Figures of a result, results as a table, and files that commands write."""
 
-from __future__ import annotations
-
 import csv
 import itertools
 import json

@@ -1,7 +1,5 @@
 """Gradients of functions of outputs with respect to all that a solution is made of, by one more linear system."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Fits as functions of tensors that PyTorch and JAX differentiate, where these are installed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What of a formulation on a problem may be moved, by name, and what is known of a solution that moves with it."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass

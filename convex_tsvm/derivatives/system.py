@@ -1,7 +1,5 @@
 """The linear system of an active set, by its functionals' inner products or, where these are many, by weights."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from typing import Any

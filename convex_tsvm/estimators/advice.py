@@ -1,7 +1,5 @@
 """How long a fit is going to take, warnings after it (unlabelled points changed nothing), and what it refuses."""
 
-from __future__ import annotations
-
 import time
 import timeit
 import warnings

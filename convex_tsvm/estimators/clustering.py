@@ -1,7 +1,5 @@
 """Maximum-margin clustering as a scikit-learn clusterer."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any, Self
 

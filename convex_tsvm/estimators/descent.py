@@ -1,7 +1,5 @@
 """What classifiers share that minimize a formulation by a descent: method, solver, progress, classes in turn."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 

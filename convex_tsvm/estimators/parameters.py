@@ -1,7 +1,5 @@
 """What parameters and attributes of classifiers mean, said once for all that have them."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Classifiers that find labels, by a relaxation, exactly or safely, and train an SVM on them."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from functools import partial

@@ -1,7 +1,5 @@
 """The kernel S3VM, the Laplacian SVM and the Compact Margin Machine as scikit-learn classifiers."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Self

@@ -5,8 +5,6 @@ takes it.  It returns a point without a label and 0, or an output and a place be
 where nothing can be split.
 """
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Callable
 from functools import wraps

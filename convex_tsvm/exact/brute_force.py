@@ -1,7 +1,5 @@
 """Enumeration of all labellings: the reference for problems with a handful of unlabelled points."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -3,8 +3,6 @@
 Both get shares of the time until one is done; or the tree gets so many nodes, and then the root with strong bounds.
 """
 
-from __future__ import annotations
-
 import signal
 import threading
 import time

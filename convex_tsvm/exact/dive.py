@@ -1,7 +1,5 @@
 """Dives: an open node and some nodes below it are examined depth first, as one unit of work of parallel jobs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -4,8 +4,6 @@ One format serves for both, and for searches of every kind: a search with open n
 leave.  docs/certificate.rst says what is in it.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import zipfile

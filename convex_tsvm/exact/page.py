@@ -1,7 +1,5 @@
 """A certificate as a page to be read: the problem, the verdicts, the tree, and what closes each leaf."""
 
-from __future__ import annotations
-
 import html
 import json
 import os

@@ -1,7 +1,5 @@
 """The check of a certificate: :mod:`convex_tsvm.checker` with this package's errors."""
 
-from __future__ import annotations
-
 import os
 from importlib.util import find_spec
 

@@ -1,7 +1,5 @@
 """Exact search as one call: over labels, over intervals of outputs, or over boxes of weights and bias."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path

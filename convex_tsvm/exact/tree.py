@@ -1,7 +1,5 @@
 """The search as it is kept: its tree, what is proven at nodes, which are still open, and what a file has of it."""
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Iterable
 from dataclasses import dataclass, field

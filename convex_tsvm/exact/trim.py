@@ -6,8 +6,6 @@ cutoff at its time; applied with the bound that is claimed as the cutoff, it lea
 is made by the rigorous checker's arithmetic, so what is left proves the same bound.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import tempfile

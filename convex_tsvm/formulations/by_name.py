@@ -5,8 +5,6 @@ meaning and the same defaults for all of them.  Each function states one formula
 ``table.FORMULATIONS``.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

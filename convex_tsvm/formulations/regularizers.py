@@ -6,8 +6,6 @@ expressions.  From these follow the primal and dual problems, certificates and t
 A regularizer of one's own is a subclass of :class:`Regularizer`.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -14,8 +14,6 @@ The labels y = s have J_t = 0 for all t, so the value is never negative: if the 
 labels are no worse than the SVM's.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Losses of a formulation: values near their domains, envelopes, whether about labels; and it as text and LaTeX."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

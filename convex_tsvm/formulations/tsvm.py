@@ -1,7 +1,5 @@
 """SVMs, transductive SVMs, with a universum, and machines that keep outputs compact (dai2010)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 

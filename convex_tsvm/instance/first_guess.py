@@ -1,7 +1,5 @@
 """Where methods begin when no point is labelled: f and -f are then equally good, and f = 0 is a stationary point."""
 
-from __future__ import annotations
-
 import numpy as np
 import scipy.linalg
 

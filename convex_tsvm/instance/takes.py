@@ -1,7 +1,5 @@
 """What a solver of convex steps takes, said once: choices, errors and the documentation's table are made of it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from ..formulations import Formulation

@@ -9,8 +9,6 @@ formulation has its origin, with a bound δ_i on how far each is from where exac
 the products' sizes, in whatever order they are added; constants here are at least twice as large as that requires.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

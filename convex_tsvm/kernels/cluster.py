@@ -4,8 +4,6 @@ Each is a matrix for all points, labelled and unlabelled, and goes wherever ``ke
 the representation, then any TSVM on it (Chapelle and Zien 2005).  New points have no place in it.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -8,8 +8,6 @@ All of K̃ costs n³.  A Laplacian SVM needs only the rows of its labelled point
 system with I + K M, in which K appears in products only: nothing of the order of n × n need be held.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any

@@ -8,8 +8,6 @@ chapelle2008 §5.6.2),
 so that an SVM with k̃ is a Laplacian SVM, and a TSVM with k̃ a Laplacian TSVM.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any

@@ -1,7 +1,5 @@
 """Squared distances whose last digits are right wherever the points are."""
 
-from __future__ import annotations
-
 import numpy as np
 import scipy.sparse as sp
 from scipy.spatial.distance import cdist

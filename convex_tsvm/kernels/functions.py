@@ -1,7 +1,5 @@
 """Kernel functions: names and parameters are scikit-learn's, and so is most of the arithmetic."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Gradients of expansions Σ_j c_j k(x, z_j) at points x."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

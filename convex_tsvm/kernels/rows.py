@@ -5,8 +5,6 @@ follows from these three, and a source overrides what it can do better.  Sources
 extra point x₀ or a deformation can be added to any of them without a change of the solver.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from typing import Any
 

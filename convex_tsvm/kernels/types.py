@@ -1,7 +1,5 @@
 """What kernels take and give."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

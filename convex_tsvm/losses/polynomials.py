@@ -1,7 +1,5 @@
 """The pieces of piecewise quadratic functions, as arrays: roots, sums and minima, conjugates, samples and formulas."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 

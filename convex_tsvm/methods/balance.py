@@ -1,7 +1,5 @@
 """Exact class balance by a search on the linear one (chapelle2008 §4)."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """The concave-convex procedure, for any formulation whose losses split (collobert2006 §2, chapelle2008 §4.1)."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Maximum-margin clustering: a formulation without a labelled point, from several first guesses (Xu et al. 2005)."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """cS3VM: descents on the objective smoothed by a Gaussian, which narrows (chapelle2008 §4.3, Algorithm 5)."""
 
-from __future__ import annotations
-
 import copy
 
 import numpy as np

@@ -1,7 +1,5 @@
 """One method on one problem or on many that resemble each other, with one solver for those with the same points."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence, Sized
 from contextlib import nullcontext
 from dataclasses import replace

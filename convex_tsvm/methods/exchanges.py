@@ -1,7 +1,5 @@
 """Exchanges of labels: which lower the objective, rounds of them until none does, and a new start from the best."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Gradient descent: ∇S3VM, whose unlabelled loss is smooth (chapelle2008 §4.2, eq. 14), and ∇DA (§3.3, eq. 9)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

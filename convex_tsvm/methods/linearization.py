@@ -1,7 +1,5 @@
 """Successive linearization: CS³VM of Fung and Mangasarian (2001), as collobert2006 §3 has it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from numpy.typing import ArrayLike

@@ -1,7 +1,5 @@
 """Newton-S3VM: Levenberg-Marquardt steps on a loss with flat and straight parts (chapelle2008 §4.4, Algorithm 6)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from numpy.typing import ArrayLike

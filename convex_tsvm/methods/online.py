@@ -10,8 +10,6 @@ minimized is
 the TSVM divided by C L, with μ = 1 / (C L) and λ' = C* U / (C L) for L labelled and U unlabelled points.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """Solutions along parameters: on a grid of their values, or exactly, from breakpoint to breakpoint."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass

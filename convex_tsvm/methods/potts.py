@@ -9,8 +9,6 @@ is minimized over all f_k, for given p an SVM for each class, and over p, for gi
 temperatures T.  One against the rest is the same without Σ_k p_ik = 1: a point may then be of several classes or none.
 """
 
-from __future__ import annotations
-
 import copy
 import time
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Safe labels of several low-density separators (Li and Zhou 2015), and where separators come from."""
 
-from __future__ import annotations
-
 import time
 import warnings
 from collections.abc import Callable, Sequence

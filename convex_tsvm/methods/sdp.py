@@ -1,7 +1,5 @@
 """Labels from the SDP relaxation (debie2004 §2), and the SVM trained on labels that were found in any such way."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass
 

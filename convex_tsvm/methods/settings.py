@@ -1,7 +1,5 @@
 """What users set, whatever the method; schedules of a parameter; and the solver that a method's problems get."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Constrained spectral transduction (debie2004 §4): eigenvectors that respect the known labels, and links of points."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable
 from typing import Any

@@ -5,8 +5,6 @@ the d (d + 1) / 2 entries of M, and every α gives a plane below it.  So M is fo
 and an SDP of order d take turns, where (9)-(10) as one SDP would have a matrix inequality of order n + 1.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import time
 from dataclasses import dataclass

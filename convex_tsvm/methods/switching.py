@@ -1,7 +1,5 @@
 """Label switching: S3VMlight of Joachims (1999) as chapelle2008 Algorithm 1 has it, with several pairs a round."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -5,8 +5,6 @@ points are equations between rows of Γ (footnote 3).  Values are those of the S
 has: ½ ‖w‖² + Σ c_i ℓ(y_i f_i) for any loss ℓ that never increases.
 """
 
-from __future__ import annotations
-
 import warnings
 from abc import ABC, abstractmethod
 from typing import NamedTuple

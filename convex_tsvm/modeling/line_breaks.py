@@ -1,7 +1,5 @@
 """Long formulas broken into lines, where a sum or an equation may be."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Callable

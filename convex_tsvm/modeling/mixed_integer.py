@@ -11,8 +11,6 @@ the hinge of the better label z says which label a point has: with the 1-norm of
 Demiriz (1998), with ½ ‖w‖² the S3VM of chapelle2008 eq. 4.
 """
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import dataclass
 

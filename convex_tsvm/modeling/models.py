@@ -4,8 +4,6 @@ Everything that changes between CCCP steps is a ``cvxpy.Parameter`` (costs, tang
 problem follows CVXPY's rules for parameters (DPP), so it is compiled once and then only solved.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any

@@ -4,8 +4,6 @@ CVXPY hands such a problem, with all derivatives, to a solver such as Uno or IPO
 there to be read and changed, as an oracle for the methods on the smooth primal, and for additions that are not convex.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import cvxpy as cp

@@ -1,7 +1,5 @@
 """Convex steps solved through CVXPY."""
 
-from __future__ import annotations
-
 import re
 import time
 import warnings

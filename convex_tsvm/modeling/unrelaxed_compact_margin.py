@@ -5,8 +5,6 @@ with the number of positive labels prescribed, which is what the paper's balance
 and d_i f_i is linear in f_i and one more variable.
 """
 
-from __future__ import annotations
-
 import cvxpy as cp
 import numpy as np
 

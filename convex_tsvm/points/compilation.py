@@ -1,7 +1,5 @@
 """Says when loops are compiled: the first time on a machine, some seconds long; later they come from a cache."""
 
-from __future__ import annotations
-
 import sys
 import time
 from functools import cache

@@ -1,7 +1,5 @@
 """Points in memory, or in files that are mapped into it: sparse rows and dense ones, in either precision, uncopied."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any

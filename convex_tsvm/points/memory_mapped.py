@@ -4,8 +4,6 @@ The folder holds the arrays of compressed sparse rows as they are in memory (``d
 labels, and ``header.json`` with their types and lengths.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import os

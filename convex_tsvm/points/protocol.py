@@ -4,8 +4,6 @@ A solver that asks for no more than this protocol works with points in memory, i
 on several machines.  Vectors with one number for each point, or for each feature, are always in memory.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Any

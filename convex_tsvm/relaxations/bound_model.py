@@ -1,7 +1,5 @@
 """What bounds are computed with: a formulation on a problem, its boxes, and the multipliers that proofs refer to."""
 
-from __future__ import annotations
-
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable

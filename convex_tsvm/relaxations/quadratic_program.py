@@ -9,8 +9,6 @@ chapelle2008 §3.4); but here a product of two outputs is at hand, and with it t
 :mod:`~convex_tsvm.relaxations.signs.cuts`.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import scipy.linalg
 

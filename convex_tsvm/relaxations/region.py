@@ -1,7 +1,5 @@
 """What a relaxation is, and what it works on: a box of outputs that becomes smaller, and a bound that rises."""
 
-from __future__ import annotations
-
 import reprlib
 import time
 from abc import ABC, abstractmethod

@@ -6,8 +6,6 @@ the kernel within what :class:`~convex_tsvm.kernels.AccurateGram` says.  A littl
 checks a search by other arithmetic, with rounding errors of its own, gets at least as far as the search did.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..kernels.distances import EPS

@@ -4,8 +4,6 @@ What rounding may have done is taken off (see :mod:`~convex_tsvm.relaxations.rou
 off what the eigenvalue routine may be wrong by.
 """
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Probabilities of classes by scikit-learn's calibration, and unlabelled points as a part of an estimator."""
 
-from __future__ import annotations
-
 import numbers
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self

@@ -1,7 +1,5 @@
 """Whether unlabelled points help: the supervised classifier beside a semi-supervised one, and learning curves."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 That of the cost is from sindhwani2006 §1.5, that of shares from Selvaraj et al. (2012).
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """A grid search for few labels, in which everything that candidates share is computed once."""
 
-from __future__ import annotations
-
 import contextlib
 import time
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Cholesky factors of matrices that are positive semidefinite up to rounding."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -12,8 +12,6 @@ eigenvalues as D.  It is factored as λ sign(D) + |D|^½ K_sv |D|^½, which is b
 unless the goal is close: what they err by, some 10⁻⁵ of a step, costs no step more.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from typing import Any

@@ -9,8 +9,6 @@ the ratio matters.
 ``benchmarks/linear_solvers.py`` measures the choice over a grid of shapes.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import time
 from collections.abc import Callable

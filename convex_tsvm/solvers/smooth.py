@@ -1,7 +1,5 @@
 """Descent on smooth primals: SciPy's L-BFGS in the coordinates of w (chapelle2008 §4, the first way)."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Grades of answers: a formula that somebody has written as code, tried at random points, with the kind of mistake."""
 
-from __future__ import annotations
-
 import itertools
 import re
 import unicodedata

@@ -18,8 +18,6 @@ residual of a least-squares problem: half its square is the conjugate of ½ ‖w
 min over λ of ½ ‖s - Σ λ_i z_i‖² + ‖λ‖₁² / (2 C₃).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A formulation derives itself: its dual, its problem with slacks, CCCP, its balance, its relaxation, its bounds."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from ..formulations import Formulation

@@ -1,7 +1,5 @@
 """Derivations of a formulation: its convex step, and the dual of that, from losses and constraints alone."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction

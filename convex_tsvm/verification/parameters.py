@@ -1,7 +1,5 @@
 """Numbers that know what they are of the parameters of a loss, so that a derivation shows 1 - s where s is -0.3."""
 
-from __future__ import annotations
-
 import inspect
 import itertools
 from collections import Counter

@@ -1,7 +1,5 @@
 """Checks of the SDP relaxation of debie2004 §2, and of the papers' statements that concern a formulation."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterable, Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """A derivation checked line by line: claims, figures, tolerances; and cells of notebooks."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

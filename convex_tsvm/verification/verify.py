@@ -1,7 +1,5 @@
 """The derivation of a formulation's CCCP, checked with numbers on a problem."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import cvxpy as cp

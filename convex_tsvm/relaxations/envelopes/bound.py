@@ -10,8 +10,6 @@ With the least value of each q_j it is the bound.  With q_i as it is, for one i,
 that is below a cutoff, and how far the bound rises at least where g_i is held to a part of its interval.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

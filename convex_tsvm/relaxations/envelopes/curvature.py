@@ -14,8 +14,6 @@ Helmberg, Rendl, Vanderbei and Wolkowicz (1996), with Mehrotra's (1992) predicto
 out for these matrices of rank one.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -5,8 +5,6 @@ their interval, and a free bias.  All of them are linear in w and the bias, g = 
 objective, and the formulation is to minimize ½ ‖z‖² + Σ φ_i(g_i) with every g_i in an interval.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any

@@ -12,8 +12,6 @@ Bounds and ends of outputs hold for exact arithmetic on the problem as it is giv
 and to the kernel, is taken off (see :mod:`~convex_tsvm.relaxations.rounding`).
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass

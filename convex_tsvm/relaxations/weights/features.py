@@ -1,7 +1,5 @@
 """The features that boxes of weights are about: those of the points, or the monomials of a polynomial kernel."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

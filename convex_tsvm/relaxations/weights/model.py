@@ -1,7 +1,5 @@
 """A formulation as a function of its weights and bias alone, and what is known of its points over a box of these."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

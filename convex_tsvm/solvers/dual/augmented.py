@@ -12,8 +12,6 @@ them from being singular, so that single precision is enough.  The kinks that po
 at once, where steps on single variables would find them one by one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The native path: convex steps solved in the dual by compiled code."""
 
-from __future__ import annotations
-
 import dataclasses
 import time
 from collections.abc import Callable

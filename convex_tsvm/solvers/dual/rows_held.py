@@ -1,7 +1,5 @@
 """Which kernel rows a native solver works with: their precision, and the store inside a byte budget."""
 
-from __future__ import annotations
-
 from functools import cached_property
 from typing import cast
 

@@ -5,8 +5,6 @@ labels, costs and the mean output.  They are the concave-convex steps that the n
 certificates: no figure of theirs is reported.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -7,8 +7,6 @@ one by one: then the *augmented* Lagrangian takes over, whose Newton steps find 
 once.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Literal
 

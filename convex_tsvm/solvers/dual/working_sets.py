@@ -4,8 +4,6 @@ Working sets are chosen by violation.  The matrix of a working set is held in me
 which of three methods is next.  Whole kernel rows are needed only for the variables that a working set has changed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Newton directions: (Diag(ridge) + Xᵀ Diag(h) X) p = -gradient, solved as accurately as is asked for."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

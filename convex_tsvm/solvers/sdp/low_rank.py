@@ -11,8 +11,6 @@ its multipliers are good: a bound that holds is made of them afterwards (see
 come and gone.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Whether a formulation and a problem are what a paper is about, and the few points that its statements are run on."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

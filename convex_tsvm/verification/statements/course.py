@@ -1,7 +1,5 @@
 """A course of eight lessons: statements of the papers as sheets, which a class fills in and has graded."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import re

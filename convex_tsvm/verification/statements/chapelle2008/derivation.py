@@ -1,7 +1,5 @@
 """Annealing (§3.3), continuation (§3.1), and Newton's method in the primal (§4.3), derived."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

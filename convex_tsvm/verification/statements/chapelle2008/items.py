@@ -1,7 +1,5 @@
 """The items that are compared as numbers: the problem (§2), searches for labels (§3), methods in the primal (§4)."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import cvxpy as cp

@@ -1,7 +1,5 @@
 """Appendix A: the concave–convex procedure and the dual of a step, derived from the losses."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 from ....formulations import cccp_tsvm, tsvm

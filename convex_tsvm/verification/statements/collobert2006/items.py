@@ -1,7 +1,5 @@
 """The items that are compared as numbers: the objective (§2), CCCP, other losses, and what is printed wrong."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

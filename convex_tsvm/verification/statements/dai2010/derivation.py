@@ -1,7 +1,5 @@
 """Algorithm 1: a step of the Compact Margin Machine, and its dual; C₃ is λ times the cost of a point."""
 
-from __future__ import annotations
-
 from ....formulations import compact_margin, relative_margin
 from ...derivation import Derivation
 from ...derive import derive

@@ -1,7 +1,5 @@
 """The items that are compared as numbers: the machine (§2), its relaxation (§3), and the error bound (§4)."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Section 2: the semidefinite relaxation of the transductive SVM; section 3: label matrices in a subspace."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The items that are compared as numbers: label matrices (§1 and §2), and subspaces of them (§3 and §4)."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

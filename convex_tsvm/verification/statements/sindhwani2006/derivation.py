@@ -1,7 +1,5 @@
 """Finite Newton steps (§1.2), conjugate gradients, and the probabilities of annealing (§1.4), derived."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 from ...derivation import Derivation

@@ -1,7 +1,5 @@
 """The items that are compared as numbers: Newton steps (§1.2), label switching (§1.3) and annealing (§1.4)."""
 
-from __future__ import annotations
-
 import numpy as np
 import scipy.optimize
 from scipy.special import xlogy
