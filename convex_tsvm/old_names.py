@@ -16,7 +16,7 @@ _MOVED = {
     ),
     "modeling": "CvxpySolver MixedIntegerModel UnrelaxedCompactMargin",
     "solvers": "NativeSolver",
-    "methods": "cccp_path minimize_path Run Settings",
+    "methods": "cccp_path Run Settings",
     "methods.potts": "potts_annealing PottsSolution",
     "methods.safe": "SafeSolution",
     "methods.shares": "ShareEstimate",

@@ -14,6 +14,12 @@ def cuts_of(triangles, margins):
     )
 
 
+def value_in(space, v):
+    """q(v) of an ``OutputSpace``, with the constant of the objective."""
+    x = np.concatenate([[1.0], v])
+    return float(x @ space.C @ x) + space.constant
+
+
 def quarters(low, high):
     return st.integers(4 * low, 4 * high).map(lambda k: k / 4)
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import searches
+from strategies import searches, value_in
 
 import convex_tsvm as ct
 from convex_tsvm.instance import labelling
@@ -53,7 +53,7 @@ def test_the_program_in_v_is_the_svm(seed):
     labels = drawn_labels(search, seed)
     v, least = best_v(search, labels)
     space, svm = OutputSpace(search), PartialSVM(search)
-    assert space.value(v) == pytest.approx(least, rel=1e-5)
+    assert value_in(space, v) == pytest.approx(least, rel=1e-5)
     point = svm.solve(labels, tol=1e-9)
     assert point.value == pytest.approx(least, rel=1e-5)
     assert svm.objective(labels, point) == pytest.approx(least, rel=1e-5)

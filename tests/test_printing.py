@@ -217,11 +217,11 @@ def test_relaxations_print_themselves(form, balance, loss):
 
 
 def test_a_share_of_labels_is_printed_with_its_points():
-    problem = problem_of(12, ct.s3vm()).replace(balance=0.1)
-    text = str(ReducedSDP(labelling(ct.s3vm(), problem), positive_share=0.5).problem)
+    search = labelling(ct.s3vm(fit_intercept=False), problem_of(12, ct.s3vm()).replace(balance=("exact", 0.5)))
+    text = str(ReducedSDP(search).problem)
     assert "diag(Q Ω Qᵀ) = 1" in text
     assert "orthogonal to (-q, 1, ..., 1)" in text
-    full = str(FullSDP(labelling(ct.s3vm(), problem), positive_share=0.5).problem)
+    full = str(FullSDP(search).problem)
     assert "[unknown]" in full
     assert "places" not in text + full
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import cuts_of, searches
+from strategies import cuts_of, searches, value_in
 from test_exact import moons
 from test_output_space import best_v, drawn_labels, outside, search_of
 
@@ -123,14 +123,14 @@ def test_any_multipliers_give_a_bound(seed, size):
     anywhere, best = rng.uniform(*ends), quadratic.minimize(low, high)
     for at in (anywhere, best):
         assert quadratic.bound(low, high, at) <= least + tolerance
-        bound, new_low, new_high = quadratic.consequences(low, high, at, space.value(v) + tolerance)
+        bound, new_low, new_high = quadratic.consequences(low, high, at, value_in(space, v) + tolerance)
         assert bound == quadratic.bound(low, high, at)
         assert ((new_low - 1e-5 <= v) & (v <= new_high + 1e-5)).all()
     assert quadratic.bound(low, high, best) >= quadratic.bound(low, high, anywhere) - tolerance
     # What it is made of: at outputs and their signs it is below the objective by what the inequalities give.
     x = np.concatenate([v, labels[quadratic.layout.open]])
     b, c = quadratic.terms(low, high)
-    assert x @ quadratic.A @ x + 2 * b @ x + c <= space.value(v) + tolerance
+    assert x @ quadratic.A @ x + 2 * b @ x + c <= value_in(space, v) + tolerance
 
 
 def solved(search, low, high, cuts):
@@ -161,7 +161,7 @@ def test_the_low_rank_method_finds_the_value_that_clarabel_finds(seed):
     low, high = settle(np.minimum(v - 1, -2), np.maximum(v + 1, 2.0), search.y)
     cuts = every_cut(search.n)
     value, bound = solved(search, low, high, cuts.take(rng.random(cuts.m) < 30 / cuts.m))
-    scale = abs(value) + OutputSpace(search).value(labels)
+    scale = abs(value) + value_in(OutputSpace(search), labels)
     assert bound <= value + 1e-5 * scale
     assert bound >= value - 3e-2 * scale
 

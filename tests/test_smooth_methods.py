@@ -30,7 +30,6 @@ METHODS = {
     "∇TSVM": lambda problem, **o: ct.gradient(ct.Formulation(ct.hinge(), ct.losses.exponential(3)), problem, **o),
     "∇DA": lambda problem, **o: ct.gradient(ct.tsvm("squared_hinge"), problem, **o),
     "cS3VM": lambda problem, **o: ct.continuation(ct.tsvm("exp"), problem, **o),
-    "cS3VM, whole": lambda problem, **o: ct.continuation(ct.tsvm("exp"), problem, whole=True, **o),
     "Newton-S3VM": lambda problem, **o: ct.newton(ct.tsvm("flat"), problem, **o),
     "Newton, ramp": lambda problem, **o: ct.newton(ct.tsvm("ramp"), problem, **o),
 }

@@ -20,7 +20,7 @@ from convex_tsvm.kernels import laplacian_kernel
 from convex_tsvm.methods.annealing import Annealing
 from convex_tsvm.methods.cccp import CCCP
 from convex_tsvm.methods.continuation import Continuation
-from convex_tsvm.methods.descents import minimize_path
+from convex_tsvm.methods.descents import Descents
 from convex_tsvm.methods.gradient import Gradient
 from convex_tsvm.methods.newton import Newton
 from convex_tsvm.methods.settings import Settings
@@ -151,7 +151,8 @@ def _solved(cell, data):
     method = make(cell.steps or None)
     solver = "smooth" if isinstance(method, (Gradient, Continuation, Newton)) else "native"
     settings = Settings(1e-3, 2000)
-    solutions = minimize_path(method, formulation, problems, solver=solver, settings=settings, options={})
+    descents = Descents(method, solver=solver, settings=settings, options={})
+    solutions = descents.solve_all(formulation, problems, len(problems))
     if len(data.positives) == 1:
         wrong = solutions[0].labels[unknown] != data.signs(data.positives[0])[unknown]
     else:

@@ -5,7 +5,6 @@ from .cccp import cccp as cccp
 from .cccp import cccp_path as cccp_path
 from .continuation import continuation as continuation
 from .descents import minimize as minimize
-from .descents import minimize_path as minimize_path
 from .gradient import gradient as gradient
 from .linearization import linearization as linearization
 from .newton import newton as newton

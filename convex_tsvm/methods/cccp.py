@@ -1,18 +1,18 @@
 """The concave-convex procedure, for any formulation whose losses split (collobert2006 §2, chapelle2008 §4.1)."""
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Sized
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..deadline import unlimited
+from ..deadline import unlimited, within
 from ..formulations import Formulation, svm
 from ..instance import StepSolution, StepSolver
 from ..problem import Array, Problem
 from ..solution import Solution
-from .descents import minimize, minimize_path
+from .descents import Descents, minimize
 from .run import Method, Run, unless_interrupted
 from .settings import Callback, Settings, annealing_schedule
 
@@ -184,8 +184,10 @@ def cccp_path(
     >>> [solution.status for solution in solutions]
     ['converged', 'converged', 'converged']
     """
-    settings = Settings(tol, max_iter, callback, time_limit)
-    return minimize_path(CCCP(annealing), formulation, problems, solver=solver, settings=settings, options=options)
+    settings, n = Settings(tol, max_iter, callback, time_limit), len(problems) if isinstance(problems, Sized) else None
+    with within(settings.time_limit):
+        descents = Descents(CCCP(annealing), solver=solver, settings=settings, options=options)
+        return descents.solve_all(formulation, problems, n)
 
 
 def supervised_svms(formulation: Formulation, problems: Iterable[Problem]) -> list[Solution]:

@@ -33,14 +33,14 @@ class Continuation(Method):
     trials = 25
     power = 4
 
-    def __init__(self, widths: int = 10, whole: bool = False) -> None:
-        self.n_widths, self.whole = integer("widths", widths, least=1), bool(whole)
+    def __init__(self, widths: int = 10) -> None:
+        self.n_widths = integer("widths", widths, least=1)
 
     def descend(self, run: Run) -> str:
         """A descent for every width, the last one zero, from where the one before ended."""
         primal = run.smooth.primal(run.instance)
         norms = np.sqrt(primal.space.squared_norms())
-        smooth = np.where(run.instance.problem.y == 0, norms, norms if self.whole else 0.0)
+        smooth = np.where(run.instance.problem.y == 0, norms, 0.0)
         x, lean = run.begin(primal), np.zeros(primal.n_variables)
         if has_mirror_image(run.instance):
             # Mirror images part at f = 0, a saddle; descents begin beside it, so that rounding does not choose.
@@ -97,7 +97,6 @@ def continuation(
     *,
     start: ArrayLike | Solution | None = None,
     widths: int = 10,
-    whole: bool = False,
     tol: float = 1e-3,
     max_iter: int = 2000,
     callback: Callback | None = None,
@@ -116,8 +115,6 @@ def continuation(
         balance, ("exact", r), a mean output is searched that brings it (§4).
     widths : int >= 1, default 10
         Number of widths before the last, which is zero.
-    whole : bool, default False
-        Whether the labelled points' losses are smoothed as well (as Chapelle, Chi and Zien 2006 have it).
     tol, max_iter
         As in :func:`~convex_tsvm.gradient`.
 
@@ -126,5 +123,5 @@ def continuation(
     >>> ct.continuation(ct.tsvm("exp"), problem).labels
     array([-1., -1., -1.,  1.,  1.,  1.])
     """
-    settings, method = Settings(tol, max_iter, callback, time_limit), Continuation(widths, whole)
+    settings, method = Settings(tol, max_iter, callback, time_limit), Continuation(widths)
     return minimize(method, formulation, problem, start=start, settings=settings, options={"max_iter": max_iter})

@@ -1,6 +1,6 @@
 """One method on one problem or on many that resemble each other, with one solver for those with the same points."""
 
-from collections.abc import Iterable, Mapping, Sequence, Sized
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
@@ -58,36 +58,6 @@ def minimize(
     with within(settings.time_limit):
         descents = Descents(method, solver=solver, settings=settings, options=options or {}, offered=offered)
         return descents.solve(formulation, problem, known, _start_outputs(start, problem))[0]
-
-
-def minimize_path(
-    method: str | Method,
-    formulation: Formulation,
-    problems: Iterable[Problem],
-    *,
-    solver: str | StepSolver = "auto",
-    settings: Settings | None = None,
-    options: Mapping[str, Any] | None = None,
-) -> list[Solution]:
-    """Solve problems that resemble each other by one method, each from what is known of those before it.
-
-    Parameters
-    ----------
-    problems : iterable of Problem
-        As for :func:`~convex_tsvm.methods.cccp_path`.
-    method, solver, settings, options
-        As for :func:`minimize`.
-
-    Examples
-    --------
-    >>> len(ct.methods.minimize_path("switching", ct.tsvm("hinge"), [problem, problem.replace(C=20)]))
-    2
-    """
-    n = len(problems) if isinstance(problems, Sized) else None
-    settings = Settings() if settings is None else settings
-    with within(settings.time_limit):
-        descents = Descents(method, solver=solver, settings=settings, options=options or {})
-        return descents.solve_all(formulation, problems, n)
 
 
 def asked(

@@ -21,7 +21,7 @@ from ..modeling.solver import installed_solver
 from ..problem import Array, Problem
 from ..relaxations.label_matrix.low_rank import margin_svm
 from ..relaxations.safe_bounds import into_domain, least_eigenvalue, weighted
-from ..validation import finite, integer
+from ..validation import finite
 from .sdp import RelaxedSolution, trained_on_labels
 from .spectral import spectral_subspace
 
@@ -115,9 +115,7 @@ class SubspacePoint:
     status: str  # "optimal", "max_iter", "time_limit" or "interrupted"
 
 
-def solve_subspace(
-    search: Labelling, V: Array, *, tol: float = 1e-4, max_iter: int = 300, cvxpy_solver: str = "CLARABEL"
-) -> SubspacePoint:
+def solve_subspace(search: Labelling, V: Array, *, tol: float = 1e-4, cvxpy_solver: str = "CLARABEL") -> SubspacePoint:
     """Solve the subspace SDP: min S(M) over M ⪰ 0 with diag(V M Vᵀ) <= e.
 
     A ValueError says if the search has offsets, or V another shape or columns that depend on each other.
@@ -128,15 +126,13 @@ def solve_subspace(
         As for :class:`~convex_tsvm.modeling.label_matrix.SubspaceSDP`, with its errors.
     tol : float
         Relative gap between value and bound at which to stop.
-    max_iter : int
-        Limit on planes.
     cvxpy_solver : str
         Which of CVXPY's solvers finds the best of the planes.
     """
-    tol, max_iter = finite("tol", tol, above=0), integer("max_iter", max_iter, least=1)
+    tol = finite("tol", tol, above=0)
     check_subspace(search, V)
     began = time.perf_counter()
-    return _Planes(search, V, installed_solver(cvxpy_solver)).run(tol, max_iter, began)
+    return _Planes(search, V, installed_solver(cvxpy_solver)).run(tol, began)
 
 
 class _Planes:
@@ -144,6 +140,8 @@ class _Planes:
 
     It starts at the largest multiple of the identity that the constraints allow.
     """
+
+    most = 300  # planes
 
     def __init__(self, search: Labelling, V: Array, cvxpy_solver: str) -> None:
         # In an orthonormal basis of the subspace M is as well scaled as it can be.
@@ -153,13 +151,13 @@ class _Planes:
         self.slopes: list[Array] = []
         self.alpha: Array | None = None
 
-    def run(self, tol: float, max_iter: int, began: float) -> SubspacePoint:
-        """Add planes until the gap is at most ``tol``, there are ``max_iter`` of them, or the time is up."""
+    def run(self, tol: float, began: float) -> SubspacePoint:
+        """Add planes until the gap is at most ``tol``, there are ``most`` of them, or the time is up."""
         d = self.Q.shape[1]
         M = np.eye(d) / np.einsum("ij,ij->i", self.Q, self.Q).max()
         best, bound, status, n_iter = (np.inf, M), -np.inf, "max_iter", 0
         try:
-            while n_iter < max_iter:
+            while n_iter < self.most:
                 n_iter += 1
                 value = self.cut(M, tol)
                 if value < best[0]:

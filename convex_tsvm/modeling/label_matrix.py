@@ -17,7 +17,6 @@ from ..deadline import TimeIsUp, in_background
 from ..instance.labelling import Labelling, balanced_direction, check_relaxable
 from ..kernels import kernel_factor
 from ..problem import Array
-from ..validation import finite
 from .expressions import loss_expression
 from .printing import ReadableProblem
 from .solver import ACCURATELY, solve_by
@@ -29,20 +28,16 @@ class TransductionSDP(ABC):
     The margins are what the papers write as e + ν - μ: for the hinge loss, ν is how far a margin is above 1, and μ how
     far below, at a cost of C.
 
-    ``positive_share`` is r, the share of the unlabelled points that are labelled +1, as a constraint on Γ: with
-    q = (2 r - 1) u, Σ Γ_ij = q² over pairs of unlabelled points (chapelle2008 §3.4), and what is implied by yᵀ y_u = q
-    besides and makes the relaxation tighter, Σ g_i = q and Σ_j Γ_ij = q g_i.  Where the problem prescribes a number of
-    positive labels, that number is the default.
+    Where the problem prescribes a number of positive labels, the labels of unlabelled points have a sum q.  Then
+    Σ Γ_ij = q² over pairs of unlabelled points (chapelle2008 §3.4), and what is implied by yᵀ y_u = q besides and makes
+    the relaxation tighter, Σ g_i = q and Σ_j Γ_ij = q g_i.
     """
 
-    def __init__(self, search: Labelling, positive_share: float | None = None) -> None:
+    def __init__(self, search: Labelling) -> None:
         check_relaxable(search)
         self.search = search
         n = search.n
-        self.total: float | None = search.unknown_sum
-        if positive_share is not None:
-            r = finite("positive_share", positive_share, least=0, most=1)
-            self.total = (2 * r - 1) * len(search.unknown)
+        self.total = search.unknown_sum
         self.labels, gamma, signs, constraints = self.label_matrix()  # Γ, or Γ̃ of the reduced form
         self.margins = cp.Variable(n, name="t")
         self.tau = cp.Variable(name="tau")

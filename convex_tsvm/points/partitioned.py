@@ -113,19 +113,18 @@ class DaskPoints(LinearPoints):
             return list(_dask().compute(*tasks))
 
 
-def open_partitioned(path: str | os.PathLike[str], *, part_entries: int = 2**22, check: bool = True) -> DaskPoints:
+def open_partitioned(path: str | os.PathLike[str], *, part_entries: int = 2**22) -> DaskPoints:
     """Points of a folder that every worker can see, in parts that are read for each product and forgotten.
 
     Parameters
     ----------
     path : path
-        The folder, as :func:`~convex_tsvm.points.convert_svmlight` wrote it.
+        The folder, as :func:`~convex_tsvm.points.convert_svmlight` wrote it; :func:`~convex_tsvm.points.open_points`
+        says what is raised.
     part_entries : int, default 4 194 304
         Entries of a part, about, which are 32 MB: a worker's memory holds as many parts as it has threads.
-    check : bool, default True
-        As in :func:`~convex_tsvm.points.open_points`, which also says what is raised.
     """
-    wanted, points = integer("part_entries", part_entries, least=1), open_points(path, check=check).points
+    wanted, points = integer("part_entries", part_entries, least=1), open_points(path).points
     n = points.shape[0]
     edges = np.searchsorted(points.indptr, np.arange(0, points.n_entries, wanted)[1:])
     edges = np.unique(np.concatenate([[0], edges, [n]]))

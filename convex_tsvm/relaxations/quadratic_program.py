@@ -100,8 +100,3 @@ class OutputSpace:
             return inverse / 2, np.inf
         # The largest row sum is a bound of the norm that needs no eigenvalues.
         return inverse / 2, 0.5 * float(sizes.sum(axis=1).max()) * 1.01 * error / (1 - error)
-
-    def value(self, v: Array) -> float:
-        """q(v), with the constant of the objective."""
-        x = np.concatenate([[1.0], v])
-        return float(x @ self.C @ x) + self.constant
