@@ -1322,6 +1322,20 @@ DERIVATIVES = [
         ("tests/test_derivatives.py::test_at_a_kink_there_are_two_derivatives",),
     ),
     Fault(
+        "on a path none of what is held gives way to another",
+        "derivatives/fixed_point.py",
+        "if null is None or i not in order or",
+        "if True or null is None or i not in order or",
+        ("tests/test_paths.py::test_a_path_is_exact_on_both_sides_of_its_breakpoints",),
+    ),
+    Fault(
+        "room for a dual variable does not grow with its cost",
+        "derivatives/fixed_point.py",
+        "np.where(held, moved.cost * self.read[4:], 0.0)",
+        "np.where(held, 0.0, 0.0)",
+        ("tests/test_paths.py::test_a_path_is_exact_on_both_sides_of_its_breakpoints",),
+    ),
+    Fault(
         "eliminated outputs have no part in the bias",
         "derivatives/system.py",
         "np.append(right, scaled.sum() - rho)",

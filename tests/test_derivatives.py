@@ -202,6 +202,8 @@ def test_what_has_no_derivative_is_named():
         solution.derivative("width")
     with pytest.raises(ValueError, match=r"gradient has shape \(3,\)"):
         solution.backward(np.ones(3))
+    with pytest.raises(ValueError, match=r"X has shape \(2, 5\); it must be \(m, 3\)"):
+        solution.backward(np.ones(2), np.ones((2, 5)))
     lasso = ct.Formulation(ct.hinge(), regularizer="l1", balance=None)
     with pytest.raises(ValueError, match=r"derivatives are for .*, not regularizer='l1'"):
         ct.cccp(lasso, linear.replace(balance=None), solver="cvxpy").derivative("C")

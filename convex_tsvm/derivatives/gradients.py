@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import RBF
-from ..kernels.gradients import differentiable, gradients
-from ..problem import Array
+from ..kernels import RBF, Linear, Polynomial
+from ..kernels.gradients import gradients
+from ..problem import Array, Problem
 from ..validation import is_sparse
 from .fixed_point import FixedPoint
 from .parameters import Parameter
@@ -15,30 +15,34 @@ from .parameters import Parameter
 def backward(point: FixedPoint, gradient: Any, X: Any = None) -> dict[str, Any]:
     """Gradients of a function of outputs with respect to all data: see :meth:`Solution.backward`."""
     problem = point.problem
-    points = problem.X if X is None else X
-    g = np.asarray(gradient, dtype=float)
-    if g.shape != (points.shape[0],) or not np.isfinite(g).all():
-        raise ValueError(f"gradient has shape {g.shape}; it must have ({points.shape[0]},) finite numbers, one a point")
-    dense = differentiable(problem.kernel) and not (is_sparse(problem.X) or is_sparse(points))
+    g, points = _checked(problem, gradient, X)
+    X = None if X is None else points
+    dense = isinstance(problem.kernel, Linear | RBF | Polynomial) and not (is_sparse(problem.X) or is_sparse(points))
     # Where its values fit into memory the kernel is computed once for all.
-    K = None
-    if dense and not problem.is_linear and problem.n * points.shape[0] <= 2**26:
-        K = problem.kernel(problem.X, points)
-    if K is None and X is None:
-        u = problem.apply_kernel(g)
-    else:
-        u = (problem.kernel(problem.X, points) if K is None else K) @ g
+    small = dense and not problem.is_linear and problem.n * len(points) <= 2**26
+    K = problem.kernel(problem.X, points) if small or X is not None else None
+    u = problem.apply_kernel(g) if K is None else K @ g
     p, q = point.system.solve(point.functionals(u), float(g.sum()))
     spread = point.spread(p)
     free = u - point.times(p) - q  # with respect to a point's dual variable, were it free
     found: dict[str, Any] = {"cost": -free * point.read[0]}
     ahead = g - spread if X is None else -spread
     if dense:
-        found |= _of_points(point, ahead, K, g, X)
+        found |= _of_points(point, ahead, None if problem.is_linear else K, g, X)
     for name, moving in point.parameters.items():
         if name not in found:
             found[name] = _of_number(point, moving, p, free, ahead, g, X)
     return found
+
+
+def _checked(problem: Problem, gradient: Any, X: Any) -> tuple[Array, Any]:
+    points: Any = problem.X if X is None else X if is_sparse(X) else np.asarray(X, dtype=float)
+    if points.ndim != 2 or points.shape[1] != problem.X.shape[1]:
+        raise ValueError(f"X has shape {points.shape}; it must be (m, {problem.X.shape[1]})")
+    g = np.asarray(gradient, dtype=float)
+    if g.shape != (points.shape[0],) or not np.isfinite(g).all():
+        raise ValueError(f"gradient has shape {g.shape}; it must have ({points.shape[0]},) finite numbers, one a point")
+    return g, points
 
 
 def _of_number(point: FixedPoint, moving: Parameter, p: Array, free: Array, ahead: Array, g: Array, X: Any) -> float:

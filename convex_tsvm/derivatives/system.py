@@ -22,13 +22,14 @@ class System:
     #: Below this reciprocal condition number a system counts as singular, and eigenvalues below ten times this share.
     singular = 1e-13
 
-    def __init__(self, D: Array, t: Array, free: bool, *, gram: Array | None = None, Z: Array | None = None) -> None:
-        self.D, self.t, self.free = D, t, free
-        self.bent = D != 0
+    def __init__(self, D: Array, t: Array, free: bool, *, gram: Any = None, Z: Array | None = None) -> None:
+        self.D, self.free, self.bent = D, free, D != 0
         self.Z = Z if Z is not None and int(self.bent.sum()) > Z.shape[1] else None
+        #: Whose x are unknowns of the system that is solved, and after how many others.
+        self.kept = np.full(len(D), True) if self.Z is None else ~self.bent
+        self.first = 0 if self.Z is None else self.Z.shape[1]
         if self.Z is None:
-            G: Any = gram if Z is None else Z @ Z.T
-            self.inverse = self._inverse(G + np.diag(D), t, 0.0)
+            self.inverse = self._inverse((gram if Z is None else Z @ Z.T) + np.diag(D), t, 0.0)
             return
         bent, fixed, weights = self.Z[self.bent], self.Z[~self.bent], 1 / D[self.bent]
         H = np.eye(bent.shape[1]) + bent.T @ (bent * weights[:, None])
@@ -53,12 +54,8 @@ class System:
         values, vectors = scipy.linalg.eigh(matrix)
         used = np.abs(values) > 10 * self.singular * np.abs(values).max()
         if np.sum(~used) == 1:
-            found = scale * vectors[:, ~used][:, 0]
             self.null = np.zeros(len(self.D))
-            if self.Z is None:
-                self.null[:] = found[: len(self.D)]
-            else:
-                self.null[~self.bent] = found[self.Z.shape[1] :][: int((~self.bent).sum())]
+            self.null[self.kept] = (scale * vectors[:, ~used][:, 0])[self.first :][: int(self.kept.sum())]
         values, vectors = values[used], vectors[:, used]
         return lambda right: np.asarray(scale * (vectors @ ((vectors.T @ (scale * right)) / values)))
 
@@ -67,11 +64,11 @@ class System:
         if self.Z is None:
             found = self.inverse(np.append(r, rho) if self.free else r)
             return (found[:-1], float(found[-1])) if self.free else (found, 0.0)
-        bent, d = self.bent, self.Z.shape[1]
+        bent, d = self.bent, self.first
         scaled = r[bent] / self.D[bent]
         right = np.r_[self.Z[bent].T @ scaled, -r[~bent]]
         found = self.inverse(np.append(right, scaled.sum() - rho) if self.free else right)
         b, x = float(found[-1]) if self.free else 0.0, np.zeros(len(r))
-        x[~bent] = found[d : d + int((~bent).sum())]
+        x[self.kept] = found[d:][: int(self.kept.sum())]
         x[bent] = scaled - (self.Z[bent] @ found[:d] + b) / self.D[bent]
         return x, b

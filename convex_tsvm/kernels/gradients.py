@@ -1,16 +1,11 @@
-"""Gradients of expansions Σ_j c_j k(x, z_j) at points x."""
+"""Gradients of expansions Σ_j c_j k(x, z_j) at points x, of linear, Gaussian and polynomial kernels."""
 
 from typing import Any
 
 import numpy as np
 
-from .functions import RBF, Linear, Polynomial
+from .functions import RBF, Linear
 from .types import Array
-
-
-def differentiable(kernel: Any) -> bool:
-    """Whether a kernel has them."""
-    return isinstance(kernel, Linear | RBF | Polynomial)
 
 
 def gradients(kernel: Any, X: Array, Z: Array, coefficients: Array, K: Array | None = None) -> list[Array]:

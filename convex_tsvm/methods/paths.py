@@ -111,11 +111,10 @@ class SolutionPath:
         low, high = np.sort(self.values[[0, -1]])
         if not low <= value <= high:
             raise ValueError(f"value={value!r} must be in [{low:g}, {high:g}], where the path is")
-        order = slice(None) if self.values[0] <= self.values[-1] else slice(None, None, -1)
-        values, outputs = self.values[order], self.outputs[order]
-        k = int(np.clip(np.searchsorted(values, value, side="right") - 1, 0, len(values) - 2))
-        width = values[k + 1] - values[k]
-        share = (value - values[k]) / width if width > 0 else 0.0
+        values, outputs = self.values, self.outputs
+        way = 1 if values[0] <= values[-1] else -1
+        k = int(np.clip(np.searchsorted(way * values, way * value, side="right") - 1, 0, len(values) - 2))
+        share = (value - values[k]) / (values[k + 1] - values[k]) if values[k + 1] != values[k] else 0.0
         return np.asarray((1 - share) * outputs[k] + share * outputs[k + 1])
 
 

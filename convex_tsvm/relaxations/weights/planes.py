@@ -39,8 +39,7 @@ class PlaneProof(Proof):
     def store(self) -> Stored:
         ends: list[Array] = []
         if self.box is not None:
-            # With prices one more number for each end, so that all rows are as long.
-            more = np.zeros(self.at.shape[1] - len(self.box.low))
+            more = np.zeros(self.at.shape[1] - len(self.box.low))  # where points have prices
             ends = [self.box.low, more, self.box.high, more]
         return Stored(np.concatenate([self.at.ravel(), self.weights, *ends]), len(self.at), float(self.box is not None))
 
