@@ -201,9 +201,12 @@ def test_kernels_are_scikit_learns():
 def test_kernel_matrix_applied_whole_or_in_blocks(kernel, monkeypatch):
     rng = np.random.default_rng(0)
     problem = ct.Problem(rng.standard_normal((30, 3)), np.resize([1, -1, 0], 30), kernel=kernel)
-    vector = rng.standard_normal(30) * (rng.random(30) < 0.5)
-    expected = problem.kernel(problem.X, problem.X) @ vector
-    monkeypatch.setattr("convex_tsvm.problem.GRAM_BYTES", 0)
-    np.testing.assert_allclose(problem.apply_kernel(vector), expected)
-    _ = problem.gram
-    np.testing.assert_allclose(problem.apply_kernel(vector), expected)
+    vectors = rng.standard_normal((30, 2)) * (rng.random((30, 1)) < 0.5)
+    expected = problem.kernel(problem.X, problem.X) @ vectors
+    for most in (problem.n**2 * 8, 0):
+        monkeypatch.setattr("convex_tsvm.problem.GRAM_BYTES", most)
+        again = problem.replace()
+        np.testing.assert_allclose(again.apply_kernel(vectors[:, 0]), expected[:, 0])
+        np.testing.assert_allclose(again.apply_kernel(vectors), expected)
+        _ = again.gram
+        np.testing.assert_allclose(again.apply_kernel(vectors[:, 1]), expected[:, 1])

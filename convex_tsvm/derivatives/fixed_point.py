@@ -63,12 +63,9 @@ class FixedPoint:
         self._check()
         self.cost, self.kinds = instance.cost, self.formulation.kinds(self.problem)
         self.losses = [kind.of_output for kind in self.formulation.by_kind]
-        self.where = [
-            np.flatnonzero((self.kinds == k) & (self.cost > 0) & (loss is not None))
-            for k, loss in enumerate(self.losses)
-        ]
-        rows = list(instance.dense_rows())
-        self.A = np.array([row for row, *_ in rows]).reshape(-1, self.problem.n)
+        pays = (self.cost > 0) & np.array([loss is not None for loss in self.losses])[self.kinds]
+        self.where = [np.flatnonzero(pays & (self.kinds == k)) for k in range(len(self.losses))]
+        self.A = np.array([row for row, *_ in instance.dense_rows()]).reshape(-1, self.problem.n)
         self.ends = _ends(instance)
         self.free = self.formulation.fit_intercept
         given = np.array(point.outputs, dtype=float)
