@@ -2,13 +2,15 @@
 
     python benchmarks/derivatives.py [--count 1000]
 
-Random problems of 30 to 60 points: three kernels, seven formulations, costs, balances, a parameter drawn from all that
-there are; the difference of two fits is over a tenth of the way to the nearest kink of both sides, at most a
-ten-thousandth of the parameter, relative to the largest derivative of an output (or to the outputs, if that is larger).
-Where a fit on one side has another active set, or tangents, the problem is drawn again, and counted.
+Random problems of 30 to 60 points: three kernels, seven formulations, a third of them with a link and a sum of outputs
+in an interval, costs of all points or of each, balances; a parameter drawn from all that there are, or a direction of
+the costs or of the points.  The difference of two fits is over a tenth of the way to the nearest kink of both sides,
+at most a ten-thousandth of the parameter, relative to the largest derivative of an output (or to the outputs, if that
+is larger).  Where a fit on one side has another active set, or tangents, the problem is drawn again, and counted.
 """
 
 import argparse
+import dataclasses
 import itertools
 import time
 import warnings
@@ -37,12 +39,27 @@ def drawn(seed):
     X = rng.normal(size=(n, 3))
     truth = np.where(X[:, 0] + 0.5 * rng.normal(size=n) > 0, 1.0, -1.0)
     formulation = FORMULATIONS[rng.integers(len(FORMULATIONS))](rng)
+    C, C_unlabeled = np.exp(rng.uniform(-1, 2, n // 4)), np.exp(rng.uniform(-2.5, 0, n - n // 4))
+    if rng.random() < 0.7:
+        C, C_unlabeled = float(C[0]), float(C_unlabeled[0])
+    if rng.random() < 0.33:
+        weights = rng.normal(size=n) * (rng.random(n) < 0.2)
+        constraints = ct.must_link(n - 1, n - 2), ct.output_constraint(weights, -0.3, float(rng.uniform(-0.1, 0.3)))
+        formulation = dataclasses.replace(formulation, constraints=constraints)
     problem = ct.Problem(
         X, np.where(np.arange(n) < n // 4, truth, 0.0), kernel=KERNELS[rng.integers(len(KERNELS))],
-        C=float(np.exp(rng.uniform(-1, 2))), C_unlabeled=float(np.exp(rng.uniform(-2.5, 0))),
-        balance=None if formulation.balance is None else float(rng.uniform(-0.3, 0.3)),
+        C=C, C_unlabeled=C_unlabeled, balance=None if formulation.balance is None else float(rng.uniform(-0.3, 0.3)),
     )  # fmt: skip
     return rng, formulation, problem
+
+
+def direction(rng, formulation, problem):
+    """A path of the costs, or of the points where constraints are not about them."""
+    costs = rng.uniform(0, 1, problem.n_labeled) * problem.cost[problem.labeled]
+    move = rng.normal(size=problem.X.shape)
+    if formulation.constraints or rng.random() < 0.5:
+        return lambda h: (formulation, problem.replace(C=problem.cost[problem.labeled] + h * costs))
+    return lambda h: (formulation, problem.replace(X=problem.X + h * move))
 
 
 def fit(formulation, problem):
@@ -58,9 +75,9 @@ def error(seed):
     """The relative error of a derivative by a difference of fits, or None where there is none between two kinks."""
     rng, formulation, problem = drawn(seed)
     solution = fit(formulation, problem)
-    names = list(solution.fixed_point.parameters)
+    names = [*solution.fixed_point.parameters, direction(rng, formulation, problem)]
     name = names[rng.integers(len(names))]
-    value, at, _ = solution.fixed_point.parameters[name]
+    value, at = (0.0, name) if callable(name) else solution.fixed_point.parameters[name][:2]
     found = solution.derivative(name)
     h = min(1e-4 * max(abs(value), 0.1), 0.1 * found.nearest_kink)
     sides = [fit(*at(value + side * h)) for side in (1, -1)]

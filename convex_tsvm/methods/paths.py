@@ -154,9 +154,7 @@ def solution_path(solution: Solution, name: str | Path, to: float, *, most: int 
     if not all(getattr(loss, "is_piecewise_linear", False) for loss in solution.formulation.losses):
         raise ValueError("the path of a solution is for piecewise linear losses: those of others are curved")
     if isinstance(name, str) and name not in ("C", "C_unlabeled", "balance"):
-        raise ValueError(
-            f"name={name!r} must be 'C', 'C_unlabeled', 'balance' or a function: outputs are linear in these"
-        )
+        raise ValueError(f"name={name!r} must be 'C', 'C_unlabeled', 'balance' or a function: only these are lines")
     value, side = moving.value, 1 if to > moving.value else -1
     found, jumps, idle = [(value, point)], [], 0
     while side * (to - value) > 0 and len(found) < most:
