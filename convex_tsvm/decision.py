@@ -1,7 +1,5 @@
 """Decision functions f(x) = Σ a_i k(x_i, x) + b: the one place where new points get their outputs."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,7 +51,7 @@ class DecisionFunctions:
     @classmethod
     def on(
         cls, problem: Problem, coefficients: Array | None, intercept: Array, weights: Array | None = None
-    ) -> DecisionFunctions:
+    ) -> "DecisionFunctions":
         """Functions on a problem's points, of which only the support is kept.
 
         ``coefficients`` have the shape (n_functions, n), ``intercept`` (n_functions,).  ``weights``, (n_functions, d),

@@ -6,8 +6,6 @@ outputs f = K a + b are smooth functions of costs, losses, kernel, points and co
 kinks, their tangents stay as they are, and so it is for all fixed points of concave-convex steps.
 """
 
-from __future__ import annotations
-
 import contextlib
 from dataclasses import dataclass
 from functools import cached_property
@@ -131,7 +129,7 @@ class FixedPoint:
         kinds = (LinearSolver, NativeSolver)
         taken = [kind for kind in kinds if kind.takes.why_not(self.formulation, self.problem) is None]
         solver: Any = taken[0](self.problem, tol=1e-9) if taken else None
-        for _ in range(5 if taken else 0):  # a tangent may change on the way
+        for _ in range(50 if taken else 0):  # tangents may change on the way
             found = solver.solve(self.instance.step(outputs), found)
             before, outputs = self.instance.tangents(outputs, self.cost), found.outputs
             if np.array_equal(before, self.instance.tangents(outputs, self.cost)):
@@ -142,6 +140,9 @@ class FixedPoint:
         """Find the active set near a point that agrees with its stationary point; whether there is one."""
         self._classify(point)
         for turn in range(50):
+            # In the linear space no more outputs than dimensions are held, but for points that are equal.
+            if self.problem.is_linear and np.sum(self.held >= 0) > self.problem.X.shape[1] + 100:
+                break
             self._factor()
             change = self._solve()
             q, low, high, size = self._bounds()
@@ -210,7 +211,7 @@ class FixedPoint:
         loss: Any = self.losses[self.kinds[i]]
         return float(loss.slope_jumps()[self.piece[i] - (way < 0)])
 
-    def _exchange(self, before: FixedPoint, i: int) -> None:
+    def _exchange(self, before: "FixedPoint", i: int) -> None:
         """Where what is held now is more than outputs can meet, let one go for the one that has just come.
 
         Multipliers move so that no output does, until the first of them is at an end: so far those of others can give
@@ -348,7 +349,7 @@ class FixedPoint:
         """How all moves with a parameter: see :meth:`Solution.derivative`."""
         return self.onward(parameter(self.parameters, name), side)[1]
 
-    def onward(self, moving: Parameter, side: int) -> tuple[FixedPoint, Derivative]:
+    def onward(self, moving: Parameter, side: int) -> tuple["FixedPoint", Derivative]:
         """The point with the active set that it has on one side of a parameter, and its derivative there.
 
         A :class:`TangentChangesError` says if an output goes over a concave kink there.
@@ -376,12 +377,12 @@ class FixedPoint:
         w = self.problem.combination(coefficients) if self.problem.is_linear else None
         return state, Derivative(outputs, coefficients, bias, w, float(objective), steps)
 
-    def _copied(self) -> FixedPoint:
+    def _copied(self) -> "FixedPoint":
         found = FixedPoint.__new__(FixedPoint)
         found.__dict__.update(self.__dict__)
         return found
 
-    def at(self, formulation: Formulation, problem: Problem) -> FixedPoint:
+    def at(self, formulation: Formulation, problem: Problem) -> "FixedPoint":
         """The point with the same active set of a formulation and a problem whose numbers are others."""
         found = self._copied()
         found.instance = Instance(formulation, problem)

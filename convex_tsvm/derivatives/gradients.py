@@ -20,15 +20,21 @@ def backward(point: FixedPoint, gradient: Any, X: Any = None) -> dict[str, Any]:
     dense = isinstance(problem.kernel, Linear | RBF | Polynomial) and not (is_sparse(problem.X) or is_sparse(points))
     # Where its values fit into memory the kernel is computed once for all.
     small = dense and not problem.is_linear and problem.n * len(points) <= 2**26
-    K = problem.kernel(problem.X, points) if small or X is not None else None
-    u = problem.apply_kernel(g) if K is None else K @ g
+    K = problem.kernel(problem.X, points) if small else None
+    if problem.is_linear:
+        u = problem.linear_outputs(np.asarray(points.T @ g).ravel())
+    elif K is None and X is not None:
+        parts = [slice(start, start + 1000) for start in range(0, len(g), 1000)]
+        u = np.sum([problem.kernel(problem.X, points[part]) @ g[part] for part in parts], axis=0)
+    else:
+        u = problem.apply_kernel(g) if K is None else K @ g
     p, q = point.system.solve(point.functionals(u), float(g.sum()))
     spread = point.spread(p)
     free = u - point.times(p) - q  # with respect to a point's dual variable, were it free
     found: dict[str, Any] = {"cost": -free * point.read[0]}
     ahead = g - spread if X is None else -spread
     if dense:
-        found |= _of_points(point, ahead, None if problem.is_linear else K, g, X)
+        found |= _of_points(point, ahead, K, g, X)
     for name, moving in point.parameters.items():
         if name not in found:
             found[name] = _of_number(point, moving, p, free, ahead, g, X)

@@ -1,7 +1,5 @@
 """Linear constraints on outputs as rows of a matrix, and what they add to a convex step and its dual."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,7 +24,7 @@ class OutputRows:
     names: tuple[str, ...]
 
     @staticmethod
-    def of(constraints: Sequence[OutputConstraint], problem: Problem) -> OutputRows:
+    def of(constraints: Sequence[OutputConstraint], problem: Problem) -> "OutputRows":
         dense = np.array([constraint.on(problem) for constraint in constraints]).reshape(-1, problem.n)
         return OutputRows(
             sp.csr_array(dense),
@@ -53,7 +51,7 @@ class OutputRows:
         return np.where(np.abs(sums) <= 1e-12 * sizes, 0.0, sums)
 
     @cached_property
-    def unit(self) -> OutputRows:
+    def unit(self) -> "OutputRows":
         """The same constraints, divided so that every bias coefficient is 0 or 1: equal rows of the dual's equation."""
         scale = self.scale
         ends = np.sort(np.column_stack([self.lower / scale, self.upper / scale]), axis=1)

@@ -1,7 +1,5 @@
 """Where a descent on a smooth primal ends, and how far that is from stationary."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -79,11 +77,11 @@ class SmoothPoint:
         """What counts as large for a change of the function."""
         return scale_of(self.primal_of, self.primal, self.regularization)
 
-    def judged(self, tol: float) -> SmoothPoint:
+    def judged(self, tol: float) -> "SmoothPoint":
         """The same with the status that its figures allow: "optimal" only if the gap is within ``tol``."""
         return self if self.gap <= tol or self.status != "optimal" else replace(self, status="inaccurate")
 
-    def recomputed(self) -> SmoothPoint:
+    def recomputed(self) -> "SmoothPoint":
         """The same with every figure computed from the coefficients, or from w, with nothing but the kernel."""
         problem = self.primal_of.instance.problem
         if self.weights is not None:

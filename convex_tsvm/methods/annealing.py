@@ -1,7 +1,5 @@
 """Deterministic annealing: labels as probabilities, cooled (chapelle2008 §3.3 and Algorithm 2, sindhwani2006 §1.4)."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 
@@ -42,7 +40,7 @@ class Annealing(Method):
         self.temperature = None if temperature is None else finite("temperature", temperature, above=0)
         self.settled, self.certain = finite("settled", settled, above=0), finite("certain", certain, above=0)
 
-    def from_guess(self) -> Annealing:
+    def from_guess(self) -> "Annealing":
         """The method as it begins at a guess of labels, which a higher temperature would forget."""
         found = copy.copy(self)
         found.hot = 1.0

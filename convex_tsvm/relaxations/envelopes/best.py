@@ -1,7 +1,5 @@
 """The best solution on the way to a bound: found by concave-convex steps from outputs that a relaxation has."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 
@@ -121,7 +119,7 @@ class BestSolution:
     def restart(self, idle: int, seed: int = 0) -> None:
         """Nothing: every node's outputs are a restart."""
 
-    def fork(self, builder: Any) -> BestSolution:
+    def fork(self, builder: Any) -> "BestSolution":
         """One for a dive beside others."""
         other = BestSolution(self.instance, self.objective)
         other.point = self.point

@@ -1,7 +1,5 @@
 """Functions that are quadratics on neighbouring intervals, many at once: their values and least values."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,7 +24,7 @@ class Quadratics:
     b: Array
     c: Array
 
-    def within(self, low: Array, high: Array) -> Quadratics:
+    def within(self, low: Array, high: Array) -> "Quadratics":
         """The functions on intervals, one for each."""
         return Quadratics(
             np.maximum(self.low, low[:, None]), np.minimum(self.high, high[:, None]), self.a, self.b, self.c
@@ -37,7 +35,7 @@ class Quadratics:
         is_piece = self.low <= self.high
         return np.where(is_piece, self.low, np.inf).min(axis=1), np.where(is_piece, self.high, -np.inf).max(axis=1)
 
-    def plus(self, a: Array, b: Array, c: Array) -> Quadratics:
+    def plus(self, a: Array, b: Array, c: Array) -> "Quadratics":
         """The functions and a quadratic for each."""
         return Quadratics(self.low, self.high, self.a + a[:, None], self.b + b[:, None], self.c + c[:, None])
 

@@ -1,7 +1,5 @@
 """The best weights and bias on the way to a bound."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -83,7 +81,7 @@ class BestWeights:
     def restart(self, idle: int, seed: int = 0) -> None:
         """Nothing: every box's point is a restart."""
 
-    def fork(self, builder: Any) -> BestWeights:
+    def fork(self, builder: Any) -> "BestWeights":
         """One for a dive beside others."""
         return BestWeights(self.model, self.objective, self.at)
 
