@@ -1317,8 +1317,8 @@ DERIVATIVES = [
     Fault(
         "what is about to leave a kink stays on both sides",
         "derivatives/fixed_point.py",
-        "leaving = (room <= self.near * size) & (side",
-        "leaving = (room < 0) & (side",
+        "leaving = (room <= self.near * size[:, None]) & moves",
+        "leaving = (room < 0) & moves",
         ("tests/test_derivatives.py::test_at_a_kink_there_are_two_derivatives",),
     ),
     Fault(

@@ -158,7 +158,7 @@ def solution_path(solution: Solution, name: str | Path, to: float, *, most: int 
     value, side = moving.value, 1 if to > moving.value else -1
     found, jumps, idle = [(value, point)], [], 0
     while side * (to - value) > 0 and len(found) < most:
-        if idle > 10 * solution.problem.n + len(found):
+        if idle > solution.problem.n:
             raise ValueError(f"at {value!r} the path does not go on: fit it with a smaller tol")
         try:
             point, derivative = point.onward(moving, side)
@@ -170,10 +170,10 @@ def solution_path(solution: Solution, name: str | Path, to: float, *, most: int 
             continue
         step = derivative.interval[side > 0]
         last, value = value, to if side * (to - value) <= side * step else value + step
-        if value == last:
+        idle = idle + 1 if value == last else 0
+        if idle:
             # So small a step leaves a kink that rounding has put there.
             value += side * 1e-14 * max(abs(last), 1e-3)
-            idle += 1
         point = point.at(*moving.at(value))
         found.append((value, point))
         moving = moving._replace(value=value)
