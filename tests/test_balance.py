@@ -64,6 +64,27 @@ def test_outputs_that_move_with_the_mean_need_two_descents(share):
     assert found.lower_bound is None
 
 
+def test_an_svm_has_the_labels_that_are_given():
+    """Also of labelled points on the wrong side."""
+    places = np.linspace(-2, 2, N)
+    places[49:51] = 0.0  # these two turn positive at once, and one of them is wanted
+    descents = Descents(0.5, lambda c: c + places)
+    right = descents.descend
+
+    def wrong(instance, start):
+        found = right(instance, start)
+        found.scores[:2], found.labels[:2] = [-1.0, 1.0], [-1.0, 1.0]
+        return found
+
+    descents.descend = wrong
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        descents.search()
+    assert descents.trained_on
+    for labels in descents.trained_on:
+        assert labels[:2].tolist() == [1.0, -1.0]
+
+
 @pytest.mark.parametrize(("power", "most"), [(3, 8), (0.3, 8)], ids=["slowly, then fast", "fast, then slowly"])
 def test_a_bracket_is_closed_by_false_position_and_halving(power, most):
     """Outputs move with a power of the mean, so that the first steps are much too short or much too long."""

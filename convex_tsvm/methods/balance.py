@@ -84,7 +84,7 @@ class _Nearest:
     near_enough, patient = 0.01, 4
 
     def __init__(self, instance: Instance, wanted: int) -> None:
-        self.unlabeled, self.wanted = instance.problem.unlabeled, wanted
+        self.unlabeled, self.given, self.wanted = instance.problem.unlabeled, instance.problem.y, wanted
         self.solution: Solution | None = None
         # By how many labels, and why the search has to end before its time: "interrupted", "time_limit", or "".
         self.misses_by, self.stopped, self._seconds, self.is_new = instance.problem.n + 1, "", 0.0, False
@@ -125,9 +125,9 @@ class _Nearest:
         return self.misses_by / max(min(self.wanted, len(self.unlabeled) - self.wanted), 1)
 
     def labels_wanted(self) -> Array:
-        """The labels with the number wanted: the points with the largest scores are positive."""
+        """The labels given, and the number wanted of others: the points with the largest scores are positive."""
         assert self.solution is not None
-        labels = self.solution.labels.copy()
+        labels = np.where(self.given != 0, self.given, self.solution.labels)
         labels[self.unlabeled] = largest(self.solution.scores[self.unlabeled], self.wanted)
         return labels
 
