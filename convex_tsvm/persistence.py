@@ -1,7 +1,5 @@
 """Fitted models as arrays and JSON: what predicts, and how it is saved.  Loading one never runs code."""
 
-from __future__ import annotations
-
 import json
 import os
 import struct
@@ -80,7 +78,7 @@ class FittedModel(DecisionFunctions):
     @classmethod
     def from_solutions(
         cls, solutions: Sequence[Solution], classes: NDArray[Any], parameters: Mapping[str, Any] | None = None
-    ) -> FittedModel:
+    ) -> "FittedModel":
         """Model from one solution per decision function, all on the same points; ``classes`` has shape (n_classes,)."""
         found = joint_function(solutions)
         own = (found.kernel, found.points, found.coefficients, found.intercept, found.n_features)
@@ -220,7 +218,7 @@ def write_arrays(path: str | os.PathLike[str], arrays: Mapping[str, Any]) -> Non
         raise
 
 
-def load_model(path: str | os.PathLike[str]) -> FittedModel:
+def load_model(path: str | os.PathLike[str]) -> "FittedModel":
     """Read a model written by :func:`save_model`.
 
     A ValueError says if the file is not such a model, or is truncated.

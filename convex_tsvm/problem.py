@@ -300,12 +300,14 @@ class Problem:
 
     def apply_kernel(self, coefficients: Array) -> Array:
         """K times coefficients, (n,) or (n, k); the linear space never forms K, and a large K is formed in blocks."""
-        if coefficients.ndim == 2 and (self.is_linear or 8 * self.n**2 > GRAM_BYTES):
+        if self.is_linear and coefficients.ndim == 2:
             return np.column_stack([self.apply_kernel(column) for column in coefficients.T])
         if self.is_linear:
             return self.linear_outputs(self.combination(coefficients))
         if "gram" in self.__dict__ or 8 * self.n**2 <= GRAM_BYTES:
             return self.gram @ coefficients
+        if coefficients.ndim == 2:
+            return self.rows().times(coefficients)
         used = np.flatnonzero(coefficients)
         return self.rows().combine(used, coefficients[used])
 

@@ -194,6 +194,35 @@ def test_at_a_kink_there_are_two_derivatives(kernel, name, seed):
         near(found.outputs, difference, 1e-3)
 
 
+def test_other_points_of_a_precomputed_kernel():
+    formulation, problem = case("rbf", "cccp", 1)
+    others, weights = np.random.default_rng(0).normal(size=(5, 3)), np.arange(5.0)
+    K, rows = problem.kernel(problem.X, problem.X), problem.kernel(others, problem.X)
+    expected = fit(formulation, problem).backward(weights, others)
+    found = fit(formulation, problem.replace(X=K, kernel="precomputed")).backward(weights, rows)
+    for name in ("C", "C_unlabeled", "balance", "labeled.s"):
+        near(found[name], expected[name])
+    near(found["cost"], expected["cost"])
+
+
+def test_paths_that_are_allowed_on_one_side_or_none():
+    formulation, problem = case("rbf", "cccp", 1)
+    solution = fit(formulation, problem)
+
+    def only(allowed):
+        def path(h):
+            if not allowed(h):
+                raise ValueError("h is not allowed")
+            return formulation, problem.replace(C=problem.C + h)
+
+        return path
+
+    for allowed in (lambda h: h >= 0, lambda h: h <= 0):
+        near(solution.derivative(only(allowed)).outputs, solution.derivative("C").outputs)
+    with pytest.raises(ValueError, match="h is not allowed"):
+        solution.derivative(only(lambda h: h == 0))
+
+
 def test_what_has_no_derivative_is_named():
     formulation, problem = case("rbf", "cccp")
     linear = problem.replace(kernel="linear")

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import convex_tsvm as ct
+from convex_tsvm.methods.cccp import CCCP
 
 FORMULATIONS = {
     "svm": ct.Formulation(ct.hinge(), balance=None),
@@ -86,3 +87,24 @@ def test_a_sweep_has_the_solutions_of_fits():
     assert switched.solutions.shape == (2,)
     with pytest.raises(ValueError, match="parameter='width' must be one of C, "):
         ct.sweep(formulation, problem, width=[1.0])
+
+
+class Stopped(CCCP):
+    """Concave-convex steps, at the end of the third run of which Ctrl-C comes."""
+
+    runs = 0
+
+    def descend(self, run):
+        Stopped.runs += 1
+        status = super().descend(run)
+        if Stopped.runs == 3:
+            raise KeyboardInterrupt
+        return status
+
+
+def test_a_sweep_that_is_stopped_keeps_what_it_has():
+    formulation, problem = case("cccp", ct.RBF(2.0))
+    with pytest.warns(ct.TSVMWarning, match="interrupted"):
+        found = ct.sweep(formulation, problem, method=Stopped(), C=[0.5, 1.0, 2.0, 4.0])
+    assert [one and one.status for one in found.solutions] == ["converged", "converged", "interrupted", None]
+    assert np.isnan(found.read(lambda solution: solution.objective)).tolist() == [False, False, False, True]

@@ -6,7 +6,6 @@ outputs f = K a + b are smooth functions of costs, losses, kernel, points and co
 kinks, their tangents stay as they are, and so it is for all fixed points of concave-convex steps.
 """
 
-import contextlib
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -55,21 +54,24 @@ class FixedPoint:
     far = 1e300  # the ends of what may move anywhere
 
     def __init__(self, formulation: Formulation, problem: Problem, point: Any) -> None:
-        self.instance = instance = Instance(formulation, problem)
-        self.formulation, self.problem = instance.formulation, instance.problem
         self._given = formulation, problem, point
+        self._take(Instance(formulation, problem))
         self._check()
-        self.cost, self.kinds = instance.cost, self.formulation.kinds(self.problem)
-        self.losses = [kind.of_output for kind in self.formulation.by_kind]
+        self.kinds = self.formulation.kinds(self.problem)
         pays = (self.cost > 0) & np.array([loss is not None for loss in self.losses])[self.kinds]
         self.where = [np.flatnonzero(pays & (self.kinds == k)) for k in range(len(self.losses))]
-        self.A = np.array([row for row, *_ in instance.dense_rows()]).reshape(-1, self.problem.n)
-        self.ends = _ends(instance)
+        self.A = np.array([row for row, *_ in self.instance.dense_rows()]).reshape(-1, self.problem.n)
         self.free = self.formulation.fit_intercept
         given = np.array(point.outputs, dtype=float)
         settled = self._settle(point) or ((again := self._solved_again(point)) is not None and self._settle(again))
         if not settled or float(np.abs(self.f - given).max()) > 0.05 * (1 + float(np.abs(given).max())):
             raise ValueError("the solution is at no stationary point, or not near enough: fit it with a smaller tol")
+
+    def _take(self, instance: Instance) -> None:
+        """Be about an instance, whose numbers alone may be others than those of the one before."""
+        self.instance, self.formulation, self.problem = instance, instance.formulation, instance.problem
+        self.cost, self.ends = instance.cost, _ends(instance)
+        self.losses = [kind.of_output for kind in self.formulation.by_kind]
 
     def __reduce__(self) -> Any:
         return FixedPoint, self._given
@@ -185,12 +187,16 @@ class FixedPoint:
         """
         held, active = self.held >= 0, self.side != 0
         gamma, multipliers = self.split(self.x)
-        factor = np.where(held, self.cost, 1.0)
+        q = np.r_[np.where(held, -gamma, self.f), np.where(active, multipliers, self.A @ self.f)]
+        return q, *self._limits(), np.abs(q) + np.r_[np.where(held, self.cost, 1.0), np.ones(len(active))]
+
+    def _limits(self) -> tuple[Array, Array]:
+        """The ends of what may move."""
+        factor, active = np.where(self.held >= 0, self.cost, 1.0), self.side != 0
         low, high = np.r_[factor * self.read[4], self.ends[:, 0]], np.r_[factor * self.read[5], self.ends[:, 1]]
         low[self.problem.n :][active] = np.where(self.side == -1, 0.0, -self.far)[active]
         high[self.problem.n :][active] = np.where(self.side == 1, 0.0, self.far)[active]
-        q = np.r_[np.where(held, -gamma, self.f), np.where(active, multipliers, self.A @ self.f)]
-        return q, low, high, np.abs(q) + np.r_[np.where(held, self.cost, 1.0), np.ones(len(active))]
+        return low, high
 
     def _move(self, moving: NDArray[np.intp], direction: NDArray[np.intp]) -> None:
         """Let what is held go to the piece in a direction, and others to the kink there, or the piece, or the end."""
@@ -223,10 +229,7 @@ class FixedPoint:
             return
         gamma, multipliers = before.split(before.x)
         q = np.r_[-(before.fixed + gamma), multipliers][order]
-        held, factor = self.held[self.S] >= 0, self.cost[self.S]
-        side = self.side[self.T]
-        of_rows = np.column_stack([np.where(side == -1, 0.0, -self.far), np.where(side == 1, 0.0, self.far)])
-        ends = np.r_[np.where(held, factor * self.read[4:, self.S], [[-self.far], [self.far]]).T, of_rows]
+        ends = np.column_stack(self._limits())[order]
         direction = np.where(order < self.problem.n, -null, null)
         new = int(np.flatnonzero(order == i)[0])
         inward = 1.0 if q[new] - ends[new, 0] < ends[new, 1] - q[new] else -1.0
@@ -271,7 +274,7 @@ class FixedPoint:
     @cached_property
     def sums(self) -> Array:
         """K Aᵀ, shape (n, number of constraints)."""
-        return np.array([self.problem.apply_kernel(row) for row in self.A]).reshape(self.A.shape).T
+        return self.problem.apply_kernel(self.A.T) if len(self.A) else self.A.T
 
     def _applied(self, coefficients: Array) -> Array:
         """K times coefficients near those of the solution, from what it has of them already, if it has."""
@@ -328,12 +331,17 @@ class FixedPoint:
 
     def moved(self, moving: Parameter) -> Moved:
         """Derivatives of data with respect to a parameter, by central differences: exact, but of kernels to 1e-9."""
-        given, sides = [], []
-        for h in (moving.step, -moving.step, 0.0):
-            with contextlib.suppress(ValueError):  # on one side it may not be allowed
-                given.append(Instance(*moving.at(moving.value + h)))
-                sides.append(h)
-        first, second, width = given[0], given[1], sides[0] - sides[1]
+
+        def beside(h: float) -> tuple[Instance, float]:
+            try:
+                return Instance(*moving.at(moving.value + h)), h
+            except ValueError:  # on one side it may not be allowed
+                return Instance(*moving.at(moving.value)), 0.0
+
+        (first, up), (second, down) = beside(moving.step), beside(-moving.step)
+        width = up - down
+        if not width:
+            Instance(*moving.at(moving.value + moving.step))  # which says why it is not
         same = first.problem.X is second.problem.X and first.problem.kernel == second.problem.kernel
         applied = [np.zeros(self.problem.n) if same else one.problem.apply_kernel(self.a) for one in (first, second)]
         return Moved(
@@ -370,6 +378,8 @@ class FixedPoint:
             state._factor()
             state._exchange(before, i)
             state._solve()
+        else:
+            raise ValueError("so many outputs leave kinks or reach them at once that no active set was found for them")
         gamma, multipliers = state.split(state.x)
         ends = np.where(state.side > 0, moved.ends[:, 1], moved.ends[:, 0])
         objective = -0.5 * state.a @ moved.applied + moved.cost @ state.read[2] + state.cost @ moved.read[2]
@@ -385,15 +395,11 @@ class FixedPoint:
     def at(self, formulation: Formulation, problem: Problem) -> "FixedPoint":
         """The point with the same active set of a formulation and a problem whose numbers are others."""
         found = self._copied()
-        found.instance = Instance(formulation, problem)
-        found.formulation, found.problem, found.cost = (
-            found.instance.formulation,
-            found.instance.problem,
-            found.instance.cost,
-        )
-        found.losses, found.ends = [kind.of_output for kind in found.formulation.by_kind], _ends(found.instance)
+        found._take(Instance(formulation, problem))
         found.known = None
         found.__dict__.pop("parameters", None)
+        if problem.X is not self.problem.X or problem.kernel != self.problem.kernel:
+            found.__dict__.pop("sums", None)
         found._factor()
         found._solve()
         return found

@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import RBF, Linear, Polynomial
+from ..decision import DecisionFunctions
+from ..kernels import RBF, Linear, Polynomial, Precomputed
 from ..kernels.gradients import gradients
 from ..problem import Array, Problem
 from ..validation import is_sparse
@@ -21,13 +22,12 @@ def backward(point: FixedPoint, gradient: Any, X: Any = None) -> dict[str, Any]:
     # Where its values fit into memory the kernel is computed once for all.
     small = dense and not problem.is_linear and problem.n * len(points) <= 2**26
     K = problem.kernel(problem.X, points) if small else None
-    if problem.is_linear:
-        u = problem.linear_outputs(np.asarray(points.T @ g).ravel())
-    elif K is None and X is not None:
-        parts = [slice(start, start + 1000) for start in range(0, len(g), 1000)]
-        u = np.sum([problem.kernel(problem.X, points[part]) @ g[part] for part in parts], axis=0)
-    else:
+    if K is not None or X is None:
         u = problem.apply_kernel(g) if K is None else K @ g
+    elif isinstance(problem.kernel, Precomputed):
+        u = points.T @ g
+    else:
+        u = DecisionFunctions(problem.kernel, points, g[None], np.zeros(1), points.shape[1])(problem.X)[:, 0]
     p, q = point.system.solve(point.functionals(u), float(g.sum()))
     spread = point.spread(p)
     free = u - point.times(p) - q  # with respect to a point's dual variable, were it free

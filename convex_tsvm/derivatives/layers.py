@@ -53,7 +53,7 @@ def torch_function(fit: Callable[..., Any]) -> Callable[..., Any]:
     class Outputs(torch.autograd.Function):
         @staticmethod
         def forward(ctx: Any, names: tuple[str, ...], X: Any, points: Any, *numbers: Any) -> Any:
-            ctx.given = _array(X), _array(points), dict(zip(names, map(float, numbers), strict=True))
+            ctx.given = _arrays(names, X, points, *numbers)
             return X.new_tensor(fits.outputs(*ctx.given))
 
         @staticmethod
@@ -79,9 +79,6 @@ def jax_function(fit: Callable[..., Any]) -> Callable[..., Any]:
 
     fits = _Fits(fit)
 
-    def host(names: tuple[str, ...], X: Any, points: Any, *numbers: Any) -> Any:
-        return _array(X), _array(points), dict(zip(names, map(float, numbers), strict=True))
-
     def function(X: Any, points: Any, **numbers: Any) -> Any:
         names = tuple(numbers)
 
@@ -90,7 +87,7 @@ def jax_function(fit: Callable[..., Any]) -> Callable[..., Any]:
             shape = jax.ShapeDtypeStruct(given[1].shape[:1], given[1].dtype)
 
             def called(*given: Any) -> Any:
-                return fits.outputs(*host(names, *given)).astype(shape.dtype)
+                return fits.outputs(*_arrays(names, *given)).astype(shape.dtype)
 
             return jax.pure_callback(called, shape, *given)
 
@@ -101,7 +98,7 @@ def jax_function(fit: Callable[..., Any]) -> Callable[..., Any]:
             shapes = tuple(jax.ShapeDtypeStruct(one.shape, one.dtype) for one in given)
 
             def called(gradient: Any, *given: Any) -> Any:
-                found = fits.gradients(_array(gradient), *host(names, *given))
+                found = fits.gradients(_array(gradient), *_arrays(names, *given))
                 return tuple(np.asarray(one, dtype=own.dtype) for one, own in zip(found, shapes, strict=True))
 
             return jax.pure_callback(called, shapes, gradient, *given)
@@ -110,6 +107,11 @@ def jax_function(fit: Callable[..., Any]) -> Callable[..., Any]:
         return outputs(X, points, *(jax.numpy.asarray(one, dtype=X.dtype) for one in numbers.values()))
 
     return function
+
+
+def _arrays(names: tuple[str, ...], X: Any, points: Any, *numbers: Any) -> tuple[Array, Array, dict[str, float]]:
+    """What a fit is given, as arrays and floats."""
+    return _array(X), _array(points), dict(zip(names, map(float, numbers), strict=True))
 
 
 def _array(tensor: Any) -> Array:

@@ -50,14 +50,16 @@ class Derivative:
 
 
 class Parameter(NamedTuple):
-    """A number, what there is ``at`` other values of it, and a ``step`` for differences.
-
-    That is a share of the number by which differences of a kernel miss as much by their width as by rounding.
-    """
+    """A number, what there is ``at`` other values of it, and what is a large change."""
 
     value: float
     at: Path
-    step: float = 6e-6
+    size: float = 1.0
+
+    @property
+    def step(self) -> float:
+        """A change over which differences of a kernel miss as much by their width as by rounding."""
+        return 6e-6 * self.size
 
 
 def parameters_of(instance: Instance) -> dict[str, Parameter]:
@@ -89,7 +91,7 @@ def parameters_of(instance: Instance) -> dict[str, Parameter]:
 
             found.append((f"{field}.{name}", value, moved))
     numbers = [one for one in found if isinstance(one[1], Real)]
-    return {name: Parameter(float(value), at, 6e-6 * max(abs(float(value)), 1e-3)) for name, value, at in numbers}
+    return {name: Parameter(float(value), at, max(abs(float(value)), 1e-3)) for name, value, at in numbers}
 
 
 def parameter(known: dict[str, Parameter], name: str | Path) -> Parameter:

@@ -9,8 +9,6 @@ The search knows regions, their tree, the incumbent, time and files; what a regi
 say the builder's model and relaxations, and the branching rule.
 """
 
-from __future__ import annotations
-
 import copy
 import os
 import time
@@ -207,7 +205,7 @@ class BranchAndBound:
             return proven if proven < np.inf else state.svm_bound
         return min(self.closed, still, self.rules.cutoff(state.objective))
 
-    def run(self) -> BranchAndBound:
+    def run(self) -> "BranchAndBound":
         """Search until nothing is open, or a limit or Ctrl-C stops it; then ``state`` and ``status`` say what is known.
 
         Raises
@@ -225,7 +223,7 @@ class BranchAndBound:
         with one_blas_thread(), until(deadline):
             return self._run(began, deadline)
 
-    def _run(self, began: float, deadline: float) -> BranchAndBound:
+    def _run(self, began: float, deadline: float) -> "BranchAndBound":
         due, self.seconds_before = began + self.checkpoint_every, self.state.seconds
         self.heap = self.queue(self.state.open)
         self.closed = least_closed(self.state.records)
@@ -273,7 +271,7 @@ class BranchAndBound:
         except OSError as error:
             warn(f"checkpoint={str(self.checkpoint)!r} could not be written: {error}")
 
-    def _if_it_stopped_now(self) -> BranchAndBound:
+    def _if_it_stopped_now(self) -> "BranchAndBound":
         """The search with its contest decided, on which this one does not depend, as a file has one tree."""
         if self.choice.work is None or self.state.is_decided:
             return self

@@ -14,8 +14,6 @@ where w = Σ_i a_i Φ(x_i), and the last equation belongs to the free bias b.  T
 :class:`~convex_tsvm.instance.StepSolution` is recomputed from the dual variables with nothing but the kernel.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -83,7 +81,7 @@ class ConvexStep:
         if np.any(self.cost < 0) or np.any(self.slope[self.cost == 0] != 0):
             raise ValueError("cost must be >= 0, and slope must be 0 where cost is")
 
-    def replace(self, **changes: object) -> ConvexStep:
+    def replace(self, **changes: object) -> "ConvexStep":
         """The same step with some fields changed."""
         return dataclasses.replace(self, **changes)  # type: ignore[arg-type]
 
@@ -247,7 +245,7 @@ def same_points(problem: Problem, other: Problem) -> bool:
     )
 
 
-def check_same_points(problem: Problem, step: ConvexStep) -> None:
+def check_same_points(problem: Problem, step: "ConvexStep") -> None:
     """Raise ValueError if a step is about other points than those a solver was made for."""
     if not same_points(problem, step.problem):
         raise ValueError(
@@ -262,7 +260,7 @@ UNBOUNDED = (
 )
 
 
-def check_bounded(step: ConvexStep) -> None:
+def check_bounded(step: "ConvexStep") -> None:
     """Raise ValueError if a step with a free bias and no other constraints is unbounded below."""
     if step.bias_by().free:
         least, most = (float(end.sum()) for end in step.bounds())
@@ -271,7 +269,7 @@ def check_bounded(step: ConvexStep) -> None:
             raise ValueError(UNBOUNDED)
 
 
-def mean_row(step: ConvexStep) -> sp.csr_array:
+def mean_row(step: "ConvexStep") -> sp.csr_array:
     """The coefficients of the mean output that a balance constraint fixes, shape (1, n)."""
     members = step.members
     shape = (1, step.problem.n)

@@ -1,6 +1,5 @@
 """Solutions along parameters: on a grid of their values, or exactly, from breakpoint to breakpoint."""
 
-import itertools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -29,14 +28,15 @@ class Sweep:
     values : dict of str to array
         The values of each parameter.
     solutions : array of Solution, with an axis for each parameter, in their order
+        None for those that time or Ctrl-C left out; the last one before them says which, in its status.
     """
 
     values: dict[str, Array]
     solutions: Any
 
     def read(self, what: Callable[[Solution], float]) -> Array:
-        """A number of each solution, in the grid's shape, such as ``lambda solution: solution.objective``."""
-        return np.vectorize(what, otypes=[float])(self.solutions)
+        """A number of each solution, in the grid's shape, such as ``lambda solution: solution.objective``; or NaN."""
+        return np.vectorize(lambda one: np.nan if one is None else what(one), otypes=[float])(self.solutions)
 
 
 def sweep(
@@ -58,7 +58,7 @@ def sweep(
     method : str or Method, default "cccp"
         A descent, as for :func:`minimize`.
     solver, tol, time_limit
-        As for :func:`cccp`; the time is that of all together, after which it ends with a ValueError.
+        As for :func:`cccp`; the time is that of all together.
     **values : sequence of float
         By the names of :meth:`Solution.derivative`: C, C_unlabeled, balance, sigma, gamma, coef0, s.
 
@@ -73,16 +73,19 @@ def sweep(
     for name in grid:
         parameter(known, name)
     # What the kernel is made of is outermost.
-    order = sorted(range(len(grid)), key=lambda k: list(grid)[k] not in ("sigma", "gamma", "coef0"))
+    names = sorted(grid, key=lambda name: name not in ("sigma", "gamma", "coef0"))
     solutions = np.empty(tuple(map(len, grid.values())), dtype=object)
+    inside = solutions.transpose([list(grid).index(name) for name in names])
     with within(time_limit):
         descents, steps = Descents(method, solver=solver, settings=Settings(tol), options={}), list[Any]()
-        for places in itertools.product(*(range(solutions.shape[k]) for k in order)):
-            place = tuple(places[order.index(k)] for k in range(len(grid)))
+        for place in np.ndindex(inside.shape):
             given = formulation, problem
-            for (name, own), k in zip(grid.items(), place, strict=True):
-                given = parameter(parameters_of(Instance(*given)), name).at(float(own[k]))
-            solutions[place], steps = descents.solve(*given, steps)
+            for name, k in zip(names, place, strict=True):
+                given = parameter(parameters_of(Instance(*given)), name).at(float(grid[name][k]))
+            solution, steps = descents.solve(*given, steps)
+            inside[place] = solution
+            if solution.status in ("interrupted", "time_limit"):
+                break
     return Sweep(grid, solutions)
 
 
@@ -189,6 +192,6 @@ def solution_path(solution: Solution, name: str | Path, to: float, *, most: int 
 
 def _beyond(point: FixedPoint, moving: Any, value: float, side: int) -> FixedPoint:
     """The fixed point that the steps find from outputs that are just beyond a concave kink."""
-    moved = point.moved(moving)
-    outputs = point.f + side * 1e-7 * (1 + np.abs(point.f).max()) * np.sign(point.speeds(moved)[2])
+    speeds = point.speeds(point.moved(moving))[2]
+    outputs = point.f + side * 1e-7 * (1 + np.abs(point.f).max()) * np.sign(speeds)
     return cccp(*moving.at(value), start=outputs, tol=1e-9).fixed_point

@@ -5,8 +5,6 @@ the user has made Dask keep it.  Tasks do not depend on a worker's state, so tha
 that is lost.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -48,7 +46,7 @@ class DaskPoints(LinearPoints):
         self._rows = [slice(first, last) for first, last in zip(edges[:-1], edges[1:], strict=True)]
 
     @classmethod
-    def of(cls, X: Any) -> DaskPoints:
+    def of(cls, X: Any) -> "DaskPoints":
         """The rows of a two-dimensional Dask array, of dense parts or sparse ones."""
         if X.ndim != 2:
             raise ValueError(f"X has {X.ndim} dimensions; it must have 2, (n, d)")
@@ -113,7 +111,7 @@ class DaskPoints(LinearPoints):
             return list(_dask().compute(*tasks))
 
 
-def open_partitioned(path: str | os.PathLike[str], *, part_entries: int = 2**22) -> DaskPoints:
+def open_partitioned(path: str | os.PathLike[str], *, part_entries: int = 2**22) -> "DaskPoints":
     """Points of a folder that every worker can see, in parts that are read for each product and forgotten.
 
     Parameters

@@ -115,7 +115,7 @@ def numbers_of(loss: PLQ, read: Callable[[PLQ], Any], samples: int = 16, share: 
     for _ in range(samples):
         moved = given | {name: given[name] * (1 + share * rng.uniform(-1, 1)) for name in names}
         try:
-            other = read(make(**moved))
+            other = read(catalogue.remade(loss, **moved))
         except ValueError:
             return found
         if len(other) != len(found):

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...instance import Instance
+from ...instance.instance import largest
 from ...instance.space import Bias
 from ...kernels import Polynomial
 from ...losses import PLQ, Pieces
@@ -314,9 +315,8 @@ class WeightModel(BoundModel):
         if self.n_positive is not None:
             # As many of these points as stand for those that are to be labelled +1 are, with the largest outputs.
             free = np.flatnonzero(kind == 2)
-            order = free[np.argsort(self.outputs(Box(at, at), points[free])[1], kind="stable")]
             number = round(self.n_positive * len(free) / self.instance.problem.n_unlabeled)
-            kind[order] = np.where(np.arange(len(free)) < len(free) - number, 4, 3)
+            kind[free] = np.where(largest(self.outputs(Box(at, at), points[free])[1], number) > 0, 3, 4)
         given = Undecided(points, self.begin.decided, 0)
         paid, found, _, _, shift = self._touch(given, kind, cost, Box(at, at), at, 0.0, np.zeros(0))
         slopes = found[1:] + self.bend * at + self.kink * np.sign(at)
