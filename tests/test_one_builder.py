@@ -33,9 +33,10 @@ def instance(seed, squared, balance=("linear", "labeled", True), n=14):
 
 @pytest.fixture
 def watched(monkeypatch):
-    """How many builders are made, and what bounds they give at nodes."""
+    """How many builders are made, and what bounds they give at nodes, those included that they finish."""
     made, bounds = [], []
     init, examine = ct.LowerBoundBuilder.__init__, ct.LowerBoundBuilder.examine
+    finish = ct.LowerBoundBuilder.finish
 
     def counted(self, *args, **options):
         made.append(self)
@@ -47,7 +48,13 @@ def watched(monkeypatch):
         return work
 
     monkeypatch.setattr(ct.LowerBoundBuilder, "__init__", counted)
+
+    def finished(self, work):
+        finish(self, work)
+        bounds.append(work.bound)
+
     monkeypatch.setattr(ct.LowerBoundBuilder, "examine", noted)
+    monkeypatch.setattr(ct.LowerBoundBuilder, "finish", finished)
     return made, bounds
 
 
