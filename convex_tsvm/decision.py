@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from .kernels import DeformedKernel, Kernel, Linear, Precomputed
+from .kernels import DeformedKernel, Kernel, Linear, PairKernel, Precomputed
 from .points import LinearPoints, WithConstant
 from .problem import Array, Problem
 from .ties import ZERO_OUTPUT, is_positive
@@ -89,7 +89,8 @@ class DecisionFunctions:
             raise ValueError(f"X={X!r}: points that are known by products alone need kernel='linear'")
         if len(X.shape) != 2:
             raise ValueError(f"X has shape {X.shape}; it must be 2-dimensional, (n_new, {self.n_features})")
-        if X.shape[1] != self.n_features:
+        widths = (self.n_features, *([self.kernel.n_features] if isinstance(self.kernel, PairKernel) else []))
+        if X.shape[1] not in widths:
             raise ValueError(f"X has {X.shape[1]} features, but the model was fitted with {self.n_features} features")
         if isinstance(X, LinearPoints):
             return np.column_stack([X.times(w) for w in self.weights]) + self.intercept

@@ -16,10 +16,10 @@ from .kernels import (
     DeformedKernel,
     GramRows,
     Kernel,
-    KernelRows,
     Linear,
     Precomputed,
     RowSource,
+    exact_rows,
     kernel_from_dict,
     make_kernel,
 )
@@ -74,8 +74,8 @@ class Problem:
     X : array, shape (n, d), or sparse matrix
         The points, labelled and unlabelled; for a precomputed kernel, their (n, n) kernel matrix.
     y : array, shape (n,)
-        +1, -1, or 0 where the label is unknown.  A class may be without a labelled point if ``balance`` is a number, an
-        exact share, or None; both may be, as in clustering, if it is not None.
+        +1, -1, or 0 where the label is unknown.  A class, or both, may be without a labelled point if ``balance`` is a
+        number, an exact share, or None; a formulation that has no minimum then refuses the problem.
     kernel : Kernel, {"linear", "rbf", "poly", "precomputed"} or callable, default "linear"
         The feature space; names take the parameters of ``sklearn.svm.SVC``'s defaults.
     C : float > 0 or array, shape (n,) or (n_labeled,), default 1.0
@@ -288,7 +288,7 @@ class Problem:
             return GramRows(self.X)
         if isinstance(self.kernel, DeformedKernel) and self.kernel.is_about(self.X):
             return self.kernel.rows_for(np.flatnonzero(self.cost))
-        return KernelRows(self.kernel, self.X)
+        return exact_rows(self.kernel, self.X)
 
     @cached_property
     def gram(self) -> Array:

@@ -66,11 +66,11 @@ def check_labels(y: ArrayLike, n: int, balance: Any) -> Array:
     if not np.isin(labels, (-1, 0, 1)).all():
         other = labels[~np.isin(labels, (-1, 0, 1))][0]
         raise ValueError(f"y contains {other:g}; labels must be +1, -1, or 0 where unknown")
-    if balance is None and labels.any():
-        return labels  # one class may be known alone; a formulation that cannot do with that says so
+    if balance is None:
+        return labels  # a class, or both, may be without labels; a formulation that cannot do with that says so
     if (labels == 0).any() and balance is not None and not isinstance(balance, str):
         return labels  # the balance says how large the classes are
-    or_balance = "or balance must be a number, such as 0.0, or ('exact', 0.5), or with labels of one class None"
+    or_balance = "or balance must be a number, such as 0.0, or ('exact', 0.5), or None"
     if not labels.any():
         raise ValueError(f"y has no labelled point; both +1 and -1 must occur, {or_balance}")
     for sign in (1, -1):

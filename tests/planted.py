@@ -1351,7 +1351,40 @@ DERIVATIVES = [
     ),
 ]
 
+#: Targets and signs of points, and pairs.
+TARGETS = [
+    Fault(
+        "conjugates of moved losses are moved the other way",
+        "instance/convex_step.py",
+        "else -float((gamma + self.point_slope) @ self.shift)",
+        "else float((gamma + self.point_slope) @ self.shift)",
+        ("tests/test_targets.py::test_losses_steps_and_moved_losses_are_the_same",),
+    ),
+    Fault(
+        "the sign of a point moves its target",
+        "formulations/groups.py",
+        "loss, same = self.loss.shift(sign * target)",
+        "loss, same = self.loss.shift(target)",
+        ("tests/test_targets.py::test_losses_steps_and_moved_losses_are_the_same",),
+    ),
+    Fault(
+        "a checker takes the problem's costs for those of groups",
+        "checker/envelopes.py",
+        "self.cost = np.where(own >= 0, cost, self.cost)",
+        "self.cost = np.where(own >= 0, self.cost, self.cost)",
+        ("tests/test_targets.py::test_search_program_and_certificate_have_them",),
+    ),
+    Fault(
+        "products with pairs forget the second point",
+        "kernels/ranking.py",
+        "spread -= np.bincount(self.second[indices], coefficients, size)",
+        "spread -= 0.0",
+        ("tests/test_targets.py::test_ranking_by_pairs",),
+    ),
+]
+
 FAULTS = [
+    *TARGETS,
     *DERIVATIVES,
     *LOSSES,
     *CCCP,

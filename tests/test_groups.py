@@ -133,8 +133,10 @@ def test_reports_and_errors():
         (lambda: on(ct.PointGroup([7], tube, 1.0), ct.PointGroup([7], tube, 1.0, "two")), "'two' contains point 7"),
         (lambda: ct.Formulation(ct.hinge(), groups=[tube]), "no PointGroup"),
         (lambda: ct.switching(model, problem), "searches for labels know no other points"),
-        (lambda: ct.exact_search(model, problem, certificate="c.npz"), "files of searches know"),
-        (lambda: ct.modeling.MixedIntegerModel(model, problem, 9.0), "a mixed-integer program takes none"),
+        (
+            lambda: ct.exact_search(model, problem.replace(kernel="linear"), branch_on="weights", certificate="c.npz"),
+            "files of searches over boxes of weights know",
+        ),
     ]
 
     def on(*groups):

@@ -67,12 +67,14 @@ class Outputs:
         np.add.at(self.share, np.array(arrays["balance_points"], dtype=np.int64), 1.0)
         K = self.plain = kernel_matrix(kernel, stated, arrays, n)
         labeled, unlabeled = (np.array(arrays[f"loss_{name}"], dtype=np.float64) for name in ("labeled", "unlabeled"))
-        for loss in (labeled, unlabeled):
+        own, losses = self.read_own(arrays)
+        for loss in (labeled, unlabeled, *losses):
             demand(loss.ndim == 2 and loss.shape[1] == 5, "a loss is no table of pieces")
             demand((loss[1:, 0] == loss[:-1, 1]).all() and (loss[:, 0] <= loss[:, 1]).all(), "a loss has a gap")
-        self.losses = [labeled, reflected(labeled), unlabeled]
-        self.kind = np.where(self.y > 0, 0, np.where(self.y < 0, 1, 2))
-        points = self.points = np.flatnonzero((self.cost > 0) & ((self.y != 0) | (len(unlabeled) > 0)))
+        self.losses = [labeled, reflected(labeled), unlabeled, *losses]
+        self.kind = np.where(own >= 0, 3 + own, np.where(self.y > 0, 0, np.where(self.y < 0, 1, 2)))
+        pays = (own >= 0) | (self.y != 0) | (len(unlabeled) > 0)
+        points = self.points = np.flatnonzero((self.cost > 0) & pays)
         R = np.vstack([np.eye(n)[points], self.rows])
         total = arb_mat(R.tolist()) * column(np.ones(n))
         offset = Ball.exact(total * arb(self.value)) if self.way == "centred" else Ball(np.zeros(len(R)))
@@ -84,6 +86,20 @@ class Outputs:
         self.untied = np.array([*(t == 0 for t in total.entries()), *[False] * self.free])
         tables = [self.losses[k] for k in self.kind[points]]
         self.read_pieces(arrays, tables, self.cost[points], offset)
+
+    def read_own(self, arrays: Any) -> tuple[Any, list[Any]]:
+        """Read which points pay a loss of their own output that is neither of the two, which one, and at what cost."""
+        n = len(self.y)
+        if "own_loss" not in arrays:
+            return np.full(n, -1), []
+        own, cost = np.array(arrays["own_loss"], dtype=np.int64), np.array(arrays["own_cost"], dtype=np.float64)
+        ends = np.array(arrays["loss_own_end"], dtype=np.int64)
+        losses = np.split(np.array(arrays["loss_own"], dtype=np.float64), ends[:-1])
+        right = own.shape == cost.shape == (n,) and np.isfinite(cost).all() and (cost >= 0).all()
+        demand(right and (own >= -1).all() and (own < len(losses)).all(), "bad losses of points' own")
+        demand(self.positive is None, "labels are counted where points have losses of their own")
+        self.cost = np.where(own >= 0, cost, self.cost)
+        return own, losses
 
     def read_root(self, arrays: Any, R: Any, K: Any, tied: Ball) -> None:
         """Read L, g = L z with ½ ‖z‖² the regularizer, from a root of a larger kernel; a free bias is last."""

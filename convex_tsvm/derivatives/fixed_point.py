@@ -69,7 +69,8 @@ class FixedPoint:
 
     def _take(self, instance: Instance) -> None:
         """Be about an instance, whose numbers alone may be others than those of the one before."""
-        self.instance, self.formulation, self.problem = instance, instance.formulation, instance.problem
+        self.instance = instance = instance.without_targets()
+        self.formulation, self.problem = instance.formulation, instance.problem
         self.cost, self.ends = instance.cost, _ends(instance)
         self.losses = [kind.of_output for kind in self.formulation.by_kind]
 

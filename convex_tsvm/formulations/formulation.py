@@ -134,7 +134,7 @@ class Formulation:
     def constrains_outputs(self) -> bool:
         """Whether it has constraints on outputs other than a mean of f that the bias meets."""
         balance = None if self.fit_intercept and self.balance == "linear" else self.balance
-        return bool(self.constraints or self.groups) or balance is not None
+        return bool(self.constraints) or balance is not None
 
     @cached_property
     def has_finitely_many_tangents(self) -> bool:
@@ -231,7 +231,9 @@ class Formulation:
 
         Something must be said of the unlabelled points together, or their loss must tell the classes apart.
         """
-        if self.is_balanced or self.constraints or self.additions or self.unlabeled is None or not self.fit_intercept:
+        if not (problem.n_labeled or self.unlabeled is not None or self.groups or self.additions):
+            raise ValueError("y has no labelled point, and the formulation has a loss for no others")
+        if self.is_balanced or not self.is_plain or self.unlabeled is None or not self.fit_intercept:
             return
         if isinstance(self.unlabeled, PLQ) and not self.unlabeled.reflect().isclose(self.unlabeled):
             return
@@ -284,8 +286,27 @@ class Formulation:
             values[unknown] = value(self.unlabeled, outputs[unknown])
         for group in self.placed(problem).groups:
             points = group.where
-            values[points] = value(group.loss, signs(problem)[points] * outputs[points])
+            values[points] = value(group.loss, group.signs(problem) * (outputs[points] - np.asarray(group.target)))
         return values
+
+    def shift(self, problem: Problem) -> Array | None:
+        """The target of every point of a group, 0 for others, shape (n,); None if there are none."""
+        if not any(group.has_targets for group in self.groups):
+            return None
+        shift = np.zeros(problem.n)
+        for group in self.placed(problem).groups:
+            shift[group.where] = group.target
+        return shift
+
+    def without_targets(self, problem: Problem) -> Formulation:
+        """The same with targets in losses: groups of points with one target each, whose losses are functions of f.
+
+        A ValueError says if a loss cannot be moved to a target, as it is not piecewise linear-quadratic.
+        """
+        if not any(group.has_targets for group in self.groups):
+            return self
+        groups = [part for group in self.placed(problem).groups for part in group.by_target(problem)]
+        return replace(self, groups=tuple(groups))
 
     def placed(self, problem: Problem) -> Formulation:
         """The formulation with the row numbers of constraints and groups as they are in a problem.
@@ -328,8 +349,7 @@ class Formulation:
         y = problem.y
         kinds = np.where(y > 0, 0, np.where(y < 0, 1, 2)).astype(np.intp)
         for number, group in enumerate(self.placed(problem).groups):
-            points = group.where
-            kinds[points] = 3 + 2 * number + (y[points] < 0)
+            kinds[group.where] = 3 + 2 * number + (group.signs(problem) < 0)
         return kinds
 
     def ungrouped(self, problem: Problem) -> Problem:
@@ -407,8 +427,3 @@ class Formulation:
             convex, concave = loss.split()
             found.append((convex, concave) if kind.sign > 0 else (convex.reflect(), concave.reflect()))
         return found
-
-
-def signs(problem: Problem) -> Array:
-    """The label of every point, and 1 for those without one: what a loss of y f or of f is of, shape (n,)."""
-    return np.where(problem.y == 0, 1.0, problem.y)

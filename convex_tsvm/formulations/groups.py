@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..losses import Loss
+from ..losses import PLQ, Loss
 from ..problem import PointsSource, Problem, points_source
 from ..validation import finite
 
@@ -86,9 +86,13 @@ class PointGroup:
     points : sequence of int
         Their indices.
     loss : PLQ, DCLoss or ConvexLoss
-        Of f(x), and for points that have a label of y f(x).
+        ℓ of the point's sign times its output less its target: ℓ(sign (f(x) - target)).
     cost : float > 0, or sequence of float >= 0
         Of all, or of each.
+    target : float or sequence of float, default 0
+        What the output of each is to be near, or beyond: for regression the response, for ordinal labels a threshold.
+    sign : sequence of ±1, optional
+        1 or -1 for each; by default the label of points that have one, and 1 for others.
     name : str, default "group"
         How messages and printed problems call them.
     X : array or sparse matrix, optional
@@ -99,6 +103,15 @@ class PointGroup:
     --------
     >>> ct.PointGroup([4, 5], ct.losses.epsilon_insensitive(0.1), cost=2.0, name="universum")
     PointGroup('universum', 2 points, loss=epsilon_insensitive(0.1))
+
+    Regression: every point pays for its distance from its response beyond 0.1.
+
+    >>> X, response = np.linspace(0, 1, 5)[:, None], [0.0, 0.7, 1.0, 0.7, 0.0]
+    >>> tube = ct.PointGroup(range(5), ct.losses.epsilon_insensitive(0.1), cost=10.0, target=response)
+    >>> model = ct.Formulation(ct.hinge(), balance=None, groups=tube)
+    >>> solution = ct.cccp(model, ct.Problem(X, np.zeros(5), kernel=ct.RBF(0.3), balance=None))
+    >>> np.abs(solution.scores - response).max().round(3)
+    0.1
     """
 
     points: Sequence[int] | NDArray[np.intp]
@@ -106,6 +119,8 @@ class PointGroup:
     cost: float | ArrayLike
     name: str = "group"
     X: InitVar[Any] = None
+    target: float | ArrayLike = 0.0
+    sign: ArrayLike | None = None
     numbers: RowNumbers | None = None
 
     def __post_init__(self, X: Any) -> None:
@@ -118,14 +133,20 @@ class PointGroup:
             raise ValueError(f"group {self.name!r}: points must be distinct, and counted from 0")
         if not isinstance(self.loss, Loss):
             raise ValueError(f"group {self.name!r}: loss={self.loss!r} must be a PLQ, DCLoss or ConvexLoss")
-        if np.ndim(self.cost) == 0:
-            cost = np.full(len(points), finite("cost", self.cost, above=0))
-        else:
-            cost = np.array([finite("cost", one, least=0) for one in np.ravel(self.cost)])
-        if len(cost) != len(points):
-            raise ValueError(f"group {self.name!r}: cost has {len(cost)} entries for {len(points)} points")
         object.__setattr__(self, "points", points.astype(np.intp))
-        object.__setattr__(self, "cost", cost)
+        self._set("cost", {"above": 0} if np.ndim(self.cost) == 0 else {"least": 0})
+        self._set("target", {})
+        if self.sign is not None:
+            self._set("sign", {"least": -1})
+            if not (np.abs(np.asarray(self.sign)) == 1).all():
+                raise ValueError(f"group {self.name!r}: sign={self.sign!r} must be 1 or -1 for each point")
+
+    def _set(self, field: str, limits: dict[str, Any]) -> None:
+        """Keep what is given of all points, or of each, as an array."""
+        given = [finite(field, one, **limits) for one in np.ravel(getattr(self, field)).tolist()]
+        if np.ndim(getattr(self, field)) and len(given) != len(self.points):
+            raise ValueError(f"group {self.name!r}: {field} has {len(given)} entries for {len(self.points)} points")
+        object.__setattr__(self, field, np.resize(np.array(given), len(self.points)))
 
     def placed(self, problem: Problem) -> PointGroup:
         """The group with row numbers of a problem; of a part of its points those that are there.
@@ -142,7 +163,43 @@ class PointGroup:
         there = places[self.where] >= 0
         if not there.any():
             raise ValueError(f"group {self.name!r}: none of its points is in this part of the problem")
-        return replace(self, points=places[self.where][there], cost=np.asarray(self.cost)[there], numbers=AS_THEY_ARE)
+        return replace(self._part(there), points=places[self.where][there], numbers=AS_THEY_ARE)
+
+    def _part(self, which: NDArray[np.bool_]) -> PointGroup:
+        """Some of its points, with what belongs to each."""
+        names = ("points", "cost", "target", *(["sign"] if self.sign is not None else []))
+        own: dict[str, Any] = {name: np.asarray(getattr(self, name))[which] for name in names}
+        return replace(self, **own)
+
+    @property
+    def has_targets(self) -> bool:
+        """Whether not all targets are 0."""
+        return bool(np.any(self.target))
+
+    def signs(self, problem: Problem) -> NDArray[np.float64]:
+        """The sign of each of its points: as given, or the label, or 1."""
+        if self.sign is not None:
+            return np.asarray(self.sign, dtype=float)
+        labels: NDArray[np.float64] = problem.y[self.where]
+        return np.where(labels == 0, 1.0, labels)
+
+    def by_target(self, problem: Problem) -> list[PointGroup]:
+        """Groups without targets that pay the same: one for each target and sign, with a loss that is moved there.
+
+        A ValueError says if the loss is not piecewise linear-quadratic.
+        """
+        if not self.has_targets:
+            return [self]
+        if not isinstance(self.loss, PLQ):
+            raise ValueError(f"group {self.name!r}: loss={self.loss!r} with targets must be a PLQ")
+        pairs = np.column_stack([self.target, self.signs(problem)])
+        found = []
+        for target, sign in np.unique(pairs, axis=0).tolist():
+            part = self._part((pairs == (target, sign)).all(axis=1))
+            loss, same = self.loss.shift(sign * target), np.full(len(part.where), sign)
+            name = f"{self.name} {sign:+g} at {target:g}"
+            found.append(replace(part, loss=loss, target=0.0, sign=same, name=name))
+        return found
 
     @property
     def where(self) -> NDArray[np.intp]:

@@ -96,7 +96,8 @@ def as_text(formulation: Any) -> str:
         terms.append("Σ over unlabelled points C* ℓ*(f)")
         lines.append(f"ℓ*(t) = {_text_of(formulation.unlabeled)}")
     for group in formulation.groups:
-        terms.append(f"Σ over {group.name} C_i ℓ_{group.name}(f)")
+        seen = "f - target" if group.has_targets else "f"
+        terms.append(f"Σ over {group.name} C_i ℓ_{group.name}({seen if group.sign is None else f'sign ({seen})'})")
         lines.append(f"ℓ_{group.name}(t) = {_text_of(group.loss)}")
     if formulation.balance is not None:
         outputs = "f" if formulation.balance == "linear" else "v = f + y ξ"
@@ -116,7 +117,9 @@ def as_latex(formulation: Any) -> str:
         rows.append(rf"\ell^*(t) &= {_latex_of(formulation.unlabeled)}")
     for group in formulation.groups:
         loss = rf"\ell_{{\text{{{group.name}}}}}"
-        objective += rf" + \sum_{{i \in \text{{{group.name}}}}} C_i\, {loss}(f_i)"
+        seen = r"f_i - \tau_i" if group.has_targets else "f_i"
+        seen = seen if group.sign is None else rf"\sigma_i ({seen})"
+        objective += rf" + \sum_{{i \in \text{{{group.name}}}}} C_i\, {loss}({seen})"
         rows.append(rf"{loss}(t) &= {_latex_of(group.loss)}")
     objective += "".join(f" + {one.latex}" for one in formulation.additions)
     outputs = r"f_i = w^\top \Phi(x_i)" + (" + b" if formulation.fit_intercept else "")

@@ -62,6 +62,8 @@ class ConvexStep:
         Linear constraints on outputs other than the balance.
     additions : tuple of Addition, default ()
         Convex terms and constraints that are written in CVXPY.
+    shift : array, shape (n,), optional
+        τ, what is subtracted from a point's output before its losses: ψ_i(f) = Σ c ℓ(f - τ_i) + β f.
     """
 
     problem: Problem
@@ -76,6 +78,7 @@ class ConvexStep:
     point: NDArray[np.intp] | None = None
     rows: OutputRows | None = None
     additions: tuple[Addition, ...] = ()
+    shift: Array | None = None
 
     def __post_init__(self) -> None:
         if np.any(self.cost < 0) or np.any(self.slope[self.cost == 0] != 0):
@@ -151,9 +154,9 @@ class ConvexStep:
     def loss_value(self, f: Array) -> float:
         """Σ ψ_i(f_i); outputs outside a domain count at its end (:meth:`infeasibility` says how far out)."""
         f = self._into_domain(f)
+        total, f = float(self.point_slope @ f), self._shifted(f)
         if self._tables is not None:
-            return float(self.slope @ f + self.cost @ self._tables[0].values(self.kind, f))
-        total = float(self.point_slope @ f)
+            return total + float(self.cost @ self._tables[0].values(self.kind, f))
         for loss, where, _ in self.groups:
             total += float(self.point_cost[where] @ loss(f[where]))
         return total
@@ -161,9 +164,10 @@ class ConvexStep:
     def conjugate_value(self, gamma: Array) -> float:
         """Σ ψ_i*(-γ_i), for γ inside its domain (see :meth:`clip`)."""
         slopes = self._unscaled(gamma)
+        total = 0.0 if self.shift is None else -float((gamma + self.point_slope) @ self.shift)
         if self._tables is not None:
-            return float(self.cost @ self._tables[1].values(self.kind, slopes))
-        return sum((float(self.point_cost[at] @ loss.conjugate()(slopes[at])) for loss, at, _ in self.groups), 0.0)
+            return total + float(self.cost @ self._tables[1].values(self.kind, slopes))
+        return sum((float(self.point_cost[at] @ loss.conjugate()(slopes[at])) for loss, at, _ in self.groups), total)
 
     def bounds(self) -> tuple[Array, Array]:
         """Ends of the interval in which each γ_i may lie."""
@@ -183,6 +187,7 @@ class ConvexStep:
         Zero exactly where -γ_i is a subgradient of ψ_i at f_i; unlike the distance to ∂ψ_i* it is continuous, so
         that it is also meaningful for the nearly optimal points of an interior-point solver.
         """
+        f = self._shifted(f)
         ahead = f + self._unscaled(gamma)
         if self._tables is not None:
             return np.where(self.cost > 0, np.abs(f - self._tables[0].prox(self.kind, ahead)), 0.0)
@@ -195,15 +200,20 @@ class ConvexStep:
         """Distance of each output from the domain of its loss."""
         return np.abs(f - self._into_domain(f))
 
+    def _shifted(self, f: Array) -> Array:
+        """Outputs as losses see them."""
+        return f if self.shift is None else f - self.shift
+
     def _into_domain(self, f: Array) -> Array:
+        seen = self._shifted(f)
+        inside = seen.copy()
         if self._tables is not None:
             least, most = self._tables[0].domain
-            return np.clip(f, least[self.kind], most[self.kind])
-        inside = f.copy()
-        for loss, where, _ in self.groups:
+            inside = np.clip(seen, least[self.kind], most[self.kind])
+        for loss, where, _ in () if self._tables is not None else self.groups:
             if not loss.is_finite:
-                inside[where] = np.clip(f[where], *loss.domain)
-        return inside
+                inside[where] = np.clip(seen[where], *loss.domain)
+        return inside if self.shift is None else f + (inside - seen)
 
     def _unscaled(self, gamma: Array) -> Array:
         """-γ as slopes of the unscaled losses, kept inside the domain of their conjugates against rounding."""

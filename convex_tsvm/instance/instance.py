@@ -114,6 +114,15 @@ class Instance:
         """Whether the problem prescribes a number of positive labels, whatever the formulation makes of it."""
         return self.problem.positive_count is not None
 
+    @cached_property
+    def shift(self) -> Array | None:
+        """What is subtracted from the output of each point before its loss, shape (n,): targets; None if nothing is."""
+        return self.formulation.shift(self.problem)
+
+    def without_targets(self) -> Instance:
+        """The same with losses that are moved to the targets of their points (:meth:`Formulation.without_targets`)."""
+        return self if self.shift is None else Instance(self.formulation.without_targets(self.problem), self.problem)
+
     def with_mean(self, mean: float) -> Instance:
         """The instance under a linear balance constraint with this mean."""
         return Instance(self.formulation, self.problem.replace(balance=mean))
@@ -167,7 +176,7 @@ class Instance:
         slope = np.zeros(self.problem.n) if outputs is None else self.tangents(outputs, cost)
         losses = tuple(convex for convex, _ in self.formulation.parts)
         names = tuple(kind.name for kind in self.formulation.by_kind)
-        return self.envelope_step(losses, self._kinds, cost, slope, names)
+        return self.envelope_step(losses, self._kinds, cost, slope, names).replace(shift=self.shift)
 
     def svm(self, labels: Array, cost: Array | None = None) -> ConvexStep:
         """The step of the SVM with the labelled points' loss for labels of all points, 0 for those that pay nothing."""
@@ -218,6 +227,7 @@ class Instance:
     def tangents(self, outputs: Array, cost: Array) -> Array:
         """β, shape (n,): cost times the slope of each concave part at a point's output (collobert2006 eq. 11)."""
         slope = np.zeros(self.problem.n)
+        outputs = outputs if self.shift is None else outputs - self.shift
         outputs = np.where(np.abs(outputs) <= ZERO_OUTPUT, 0.0, outputs)  # at a kink rounding does not choose the side
         for k, (_, concave) in enumerate(self.formulation.parts):
             if isinstance(concave, PLQ) and not concave.pieces.any():
@@ -229,6 +239,7 @@ class Instance:
     def tangents_at_zero(self, outputs: Array, cost: Array) -> float:
         """What the tangents at some outputs are at f = 0, with their costs: the constant of a surrogate."""
         constant = -float(self.tangents(outputs, cost) @ outputs)
+        outputs = outputs if self.shift is None else outputs - self.shift
         for k, (_, concave) in enumerate(self.formulation.parts):
             where = (self._kinds == k) & (cost > 0)
             constant += float(cost[where] @ np.asarray(concave(outputs[where])))

@@ -53,6 +53,7 @@ class SmoothPrimal:
     def __init__(
         self, instance: Instance, features: LinearPoints | None = None, *, rounded: float = KINK_WIDTH
     ) -> None:
+        instance = instance.without_targets()
         formulation, problem = instance.formulation, instance.problem
         if not formulation.regularizer.is_squared_norm or instance.rows is not None:
             raise ValueError(

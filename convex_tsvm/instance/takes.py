@@ -19,6 +19,7 @@ class Takes:
     constraints: bool = True  # whether on outputs, other than a balance with a bias
     kernels: bool = True  # whether other than the linear one
     products: bool = True  # whether points that are known by their products only
+    targets: bool = True  # whether points with targets
 
     def why_not(self, asked: Formulation | ConvexStep, problem: Problem) -> str | None:
         """What of a formulation or of one of its convex steps is not taken, and what is; None if all of it is."""
@@ -29,6 +30,9 @@ class Takes:
                 return f"regularizer={asked.regularizer!r}: 'l2' only"
         if not self.constraints and asked.constrains_outputs:
             return "constraints on outputs: a balance with a bias only"
+        shift = asked.shift if isinstance(asked, ConvexStep) else asked.shift(problem)
+        if not self.targets and shift is not None:
+            return "groups of points with targets: none"
         return self._why_not_losses(asked) or self.why_not_points(problem)
 
     def why_not_points(self, problem: Problem) -> str | None:
@@ -68,6 +72,7 @@ class Takes:
             "a balance with a bias" if not self.constraints else "",
             "the linear kernel" if not self.kernels else "",
             "points in memory" if not self.products else "",
+            "no targets" if not self.targets else "",
         ]
         return "; ".join([words[self.losses], *filter(None, limits)])
 

@@ -29,8 +29,11 @@ from .functions import make_kernel as make_kernel
 from .products import Device as Device
 from .products import DeviceRows as DeviceRows
 from .products import ProductRows as ProductRows
+from .products import exact_rows as exact_rows
 from .products import rows_of as rows_of
 from .products import why_not_on_device as why_not_on_device
+from .ranking import PairKernel as PairKernel
+from .ranking import pairs as pairs
 from .rows import CentredRows as CentredRows
 from .rows import GramRows as GramRows
 from .rows import KernelRows as KernelRows

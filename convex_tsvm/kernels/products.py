@@ -15,6 +15,7 @@ from ..parallel import in_threads, row_slices, tiles
 from ..validation import is_sparse
 from .distances import sparse_squared_norms
 from .functions import Kernel, Linear, ProductForm, ProductKernel
+from .ranking import PairKernel, PairRows
 from .rows import Indices, KernelRows, LinearRows, Rows, RowSource
 from .types import Array, Points
 
@@ -207,7 +208,12 @@ def rows_of(kernel: Kernel, X: Points, dtype: DTypeLike = np.float64) -> RowSour
         # With larger errors differences are taken one by one, where the kernel is one of differences.
         if single or products.error <= 1e-8 or not products.form.of_differences:
             return products
-    return KernelRows(kernel, X)
+    return exact_rows(kernel, X)
+
+
+def exact_rows(kernel: Kernel, X: Points) -> RowSource:
+    """Rows of a kernel at some points as its function computes them."""
+    return PairRows.of(kernel, X) if isinstance(kernel, PairKernel) else KernelRows(kernel, X)
 
 
 def _copy(target: Rows, source: Rows, rows: slice) -> None:

@@ -84,7 +84,7 @@ class MixedIntegerModel:
     """
 
     def __init__(self, formulation: Formulation, problem: Problem, upper: float) -> None:
-        self.instance = instance = Instance(formulation, problem)
+        self.instance = instance = Instance(formulation, problem).without_targets()
         finite("upper", upper)
         linear = formulation.regularizer == OneNorm()
         if not linear and not formulation.regularizer.is_squared_norm:
@@ -173,8 +173,6 @@ class MixedIntegerModel:
 def _kinds(instance: Instance) -> list[_Kind]:
     """The kinds of points that pay, with their losses' pieces; ValueError if the program would not be theirs."""
     formulation = instance.formulation
-    if formulation.groups:
-        raise ValueError(f"groups={list(formulation.groups)!r}: a mixed-integer program takes none")
     if formulation.additions:
         raise ValueError(f"additions={list(formulation.additions)!r}: a mixed-integer program takes none")
     about_labels = instance.n_positive is not None or instance.target_sum is not None

@@ -116,7 +116,10 @@ class PrimalModel(StepModel):
         objective = regularizer + self.slope @ self.f
         constraints += self.allowed
         for group in self.groups:
-            value, domain = loss_expression(group.loss, self.f[group.where])
+            f = self.f[group.where]
+            if step.shift is not None and (shift := step.shift[self.active[group.where]]).any():
+                f = f - cp.Constant(shift, name=f"target_{group.name}")
+            value, domain = loss_expression(group.loss, f)
             objective = objective + group.cost @ value
             constraints += domain
         self.balance = None
@@ -217,7 +220,7 @@ class DualModel(StepModel):
         self.gamma = cp.Variable(len(self.active), name="gamma")
         self.gamma0 = cp.Variable(1, name="gamma0") if self.bias.with_x0 else None
         terms: list[cp.Expression] = []
-        constraints = self._conjugates(terms)
+        constraints = self._conjugates(step, terms)
         self.mu: cp.Expression | None = None if self.rows is None else self._multipliers(terms)
         total = self._total()
         self.definition: cp.Constraint | None = None
@@ -290,9 +293,12 @@ class DualModel(StepModel):
                 mu = mu + sign * (cp.Constant(_places(where, len(self.rows)), name="places") @ pull)
         return mu
 
-    def _conjugates(self, terms: list[cp.Expression]) -> list[cp.Constraint]:
+    def _conjugates(self, step: ConvexStep, terms: list[cp.Expression]) -> list[cp.Constraint]:
         """Add every -Σ ψ*(-γ) to ``terms``; returns the constraints that tie γ to the bounded variables."""
         constraints: list[cp.Constraint] = []
+        if step.shift is not None:
+            target = step.shift[self.active]
+            terms.append(cp.Constant(target, name="target") @ (self.gamma + self.slope))
         several = len(np.unique(np.concatenate([group.where for group in self.groups]))) < sum(
             len(group.where) for group in self.groups
         )
@@ -369,7 +375,7 @@ def structure(step: ConvexStep) -> tuple[Any, ...]:
     points = None if step.point is None else step.point.tobytes()
     rows = None if step.rows is None else step.rows.key
     kept = (step.target is None, step.fit_intercept, step.regularizer, step.additions, rows)
-    return (step.losses, kinds.tobytes(), points, *kept)
+    return (step.losses, kinds.tobytes(), points, None if step.shift is None else step.shift.tobytes(), *kept)
 
 
 def _places(where: NDArray[np.intp], n: int) -> sp.csr_array:

@@ -25,6 +25,7 @@ class SmoothModel:
     """
 
     def __init__(self, instance: Any, outputs: Array | None = None) -> None:
+        instance = instance.without_targets()
         formulation, problem = instance.formulation, instance.problem
         linear = problem.is_linear
         features = dense(problem.X) if linear else kernel_factor(problem.gram, 1e-12)

@@ -60,8 +60,7 @@ class BoundModel(ABC):
 
     def why_no_file(self) -> str | None:
         """Why a search is not written to a file, or None if it is."""
-        groups = list(self.instance.formulation.groups)
-        return f"groups={groups!r}: files of searches know labelled and unlabelled points" if groups else None
+        return None
 
     def keep(self, multipliers: Any) -> int:
         """Keep multipliers, and return their number."""

@@ -85,6 +85,7 @@ class LinearSolver:
         :meth:`~convex_tsvm.solvers.CoordinateDescent.solve`.
         """
         began, coordinates, before = time.perf_counter(), self.coordinates, 0
+        coordinates = coordinates if step.shift is None else None  # it knows no targets
         points, sparse = self.newton.points, isinstance(self.newton.points, SparsePoints)
         cost = newton_step_cost(points.shape[1], points.n_entries, _is_smooth(step), sparse)
         most = self._newton_steps(step) * cost

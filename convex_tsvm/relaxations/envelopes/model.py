@@ -70,7 +70,7 @@ class OutputModel(BoundModel):
         if why is not None:
             raise ValueError(why)
         self.instance = instance
-        self.uncounted = instance = instance.replaced(instance.formulation)
+        self.uncounted = instance = instance.replaced(instance.formulation).without_targets()
         problem, bias, formulation = instance.problem, instance.bias, instance.formulation
         kinds = [_below(kind.of_output, error) for kind in formulation.by_kind] + [_below(None, error)]
         kind = formulation.kinds(problem)
@@ -198,16 +198,30 @@ class OutputModel(BoundModel):
             "row_low": np.array([low for _, low, _ in rows], dtype=float),
             "row_high": np.array([high for _, _, high in rows], dtype=float),
             "root": self.kernel_root,
+            **self._own_losses(),
+        }
+
+    def _own_losses(self) -> dict[str, Array]:
+        """Points of groups: which of these losses of the output each pays, -1 for others, and their costs."""
+        groups = self.uncounted.formulation.by_kind[3:]
+        if not groups:
+            return {}
+        tables = [spans(kind.of_output) for kind in groups]
+        return {
+            "loss_own": np.vstack(tables),
+            "loss_own_end": np.cumsum([len(table) for table in tables]),
+            "own_loss": np.maximum(self.uncounted.formulation.kinds(self.uncounted.problem) - 3, -1),
+            "own_cost": self.uncounted.cost,
         }
 
     def why_no_file(self) -> str | None:
-        formulation = self.instance.formulation
-        if isinstance(formulation.unlabeled, Exponential):
-            return (
-                f"files of searches are about piecewise linear-quadratic losses, which unlabeled="
-                f"{formulation.unlabeled!r} is not: its search is over a function that is a little below"
-            )
-        return super().why_no_file()
+        formulation = self.uncounted.formulation
+        if not isinstance(formulation.unlabeled, Exponential):
+            return None
+        return (
+            f"files of searches are about piecewise linear-quadratic losses, which unlabeled={formulation.unlabeled!r} "
+            "is not: its search is over a function that is a little below"
+        )
 
     def box(self, cutoff: float) -> tuple[Array, Array]:
         """Finite intervals of the outputs of every solution with an objective below ``cutoff``.

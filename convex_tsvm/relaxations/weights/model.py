@@ -102,7 +102,7 @@ class WeightModel(BoundModel):
         why = why_no_planes(instance)
         if why is not None:
             raise ValueError(why)
-        self.instance = instance
+        self.instance = instance = instance.without_targets()
         problem, bias, self.n_positive = instance.problem, instance.bias, instance.n_positive
         if self.n_positive is not None:
             bias = Bias(bias.fitted, None, bias.members)
@@ -360,7 +360,9 @@ class WeightModel(BoundModel):
     def why_no_file(self) -> str | None:
         if isinstance(self.instance.problem.X, LinearPoints):
             return "files of searches have points that are arrays, not such as are known by their products"
-        return super().why_no_file()
+        if self.instance.formulation.groups:
+            return "files of searches over boxes of weights know no groups of points; branch_on='points' has them"
+        return None
 
 
 def _tables(losses: list[PLQ]) -> tuple[Any, ...]:

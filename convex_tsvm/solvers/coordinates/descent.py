@@ -63,7 +63,7 @@ class CoordinateDescent:
     """
 
     name = "coordinates"
-    takes = Takes(losses="finite PLQ", constraints=False, kernels=False, products=False)
+    takes = Takes(losses="finite PLQ", constraints=False, kernels=False, products=False, targets=False)
 
     visit_all_every = 20  # epochs after which terms that were passed over are visited again: some were too early
     meet_free_every = 20  # epochs after which there are Newton steps on the free terms

@@ -259,7 +259,7 @@ class _Solving:
         gamma = dual.problem.gamma(point.s)
         multipliers, applied = dual.multipliers(gamma), None
         if not dual.held.exact:
-            applied = point.h[: dual.n]
+            applied = (point.h + dual.shift)[: dual.n]
             if dual.bias.centred:
                 applied = applied - dual.held.centred_bias(dual.coefficients(gamma), dual.bias.offset)
         if repeated is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -47,7 +48,7 @@ class StepDual:
             np.append(step.point_cost, np.ones(self.n_sums)),
             np.append(step.point_slope, np.zeros(self.n_sums)),
             held.rows(self.way, self.sums),
-            offset=self.bias.offset if self.rows is None else self.bias.offset * self._raised_by_bias,
+            offset=self._offset,
             free_bias=self.bias.free,
             tied=None if not self.bias.free or tied.all() else tied,
         )
@@ -63,6 +64,18 @@ class StepDual:
             losses += [indicator(low, high) for low, high in zip(self.rows.lower, self.rows.upper, strict=True)]
             sums.append(self.rows.A)
         return tuple(losses), sp.csr_array(sp.vstack(sums)) if sums else None
+
+    @cached_property
+    def _offset(self) -> float | Array:
+        """What is added to outputs without a free bias: a fixed bias, and a target is subtracted."""
+        if self.rows is None and self.step.shift is None:
+            return self.bias.offset
+        return self.bias.offset * self._raised_by_bias - self.shift
+
+    @cached_property
+    def shift(self) -> Array | float:
+        """The targets of all points, 0 for those that stand for constraints."""
+        return 0.0 if self.step.shift is None else np.append(self.step.shift, np.zeros(self.n_sums))
 
     @property
     def _raised_by_bias(self) -> Array:
@@ -111,7 +124,7 @@ class StepDual:
             if not start.step.bias_by().centred:
                 return None
             shift = start.bias + self.bias.offset - float(start.step.target or 0.0)
-        return outputs + shift * (1.0 if self.rows is None else self._raised_by_bias)
+        return outputs + shift * (1.0 if self.rows is None else self._raised_by_bias) - self.shift
 
 
 def conjugates_of(step: ConvexStep) -> tuple[Pieces, NDArray[np.intp]]:
@@ -171,7 +184,7 @@ class RepeatedPoints:
 
     def can_merge(self, step: ConvexStep) -> bool:
         """Whether the losses of a step can be added up: all must be PLQ functions that are finite everywhere."""
-        return all(isinstance(loss, PLQ) and loss.is_finite for loss in step.losses)
+        return step.shift is None and all(isinstance(loss, PLQ) and loss.is_finite for loss in step.losses)
 
     def merged(self, step: ConvexStep) -> ConvexStep:
         """The step of the distinct points with the same solution."""

@@ -36,7 +36,9 @@ class Terms:
     """Σ over the terms of a step of c ℓ_k(f_i) + β f_i, with ``losses`` without kinks in place of the step's own."""
 
     def __init__(self, step: ConvexStep, losses: tuple[PLQ, ...]) -> None:
-        self.n, table = step.problem.n, Pieces.of(losses)
+        self.n, table, self._shift = step.problem.n, Pieces.of(losses), step.shift
+        # What slopes of the step itself pay for the targets, which its losses are less of.
+        self._constant = 0.0 if step.shift is None else float(step.point_slope @ step.shift)
         assert table.constant is not None
         breaks = np.ascontiguousarray(table.ends[:, 1:])  # loops read those between two pieces only
         pieces = np.stack([table.rate / 2, table.offset, table.constant], axis=2)
@@ -56,6 +58,7 @@ class Terms:
         from ._loops import evaluate
 
         g, h, sums = np.zeros(self.n), np.zeros(self.n), np.zeros(len(self._all))
+        f = f if self._shift is None else f - self._shift
 
         def work(part: tuple[int, int, int]) -> None:
             k, first, last = part
@@ -63,13 +66,14 @@ class Terms:
 
         for run in self._runs:
             in_threads(work, run)
-        return float(sums.sum()), g, h
+        return float(sums.sum()) + self._constant, g, h
 
     def along(self, f: Array, change: Array, t: float) -> tuple[float, float]:
         """First and second derivative of the sum at f + t · change, by t."""
         from ._loops import along
 
         found = np.zeros((len(self._all), 2))
+        f = f if self._shift is None else f - self._shift
 
         def work(part: tuple[int, int, int]) -> None:
             k, first, last = part
