@@ -266,4 +266,6 @@ def _heuristics(model: LabelModel) -> Iterator[Array]:
 def incumbent(builder: LowerBoundBuilder) -> Any:
     """The incumbent of a search by a builder."""
     kinds: dict[str, Any] = {"labels": BestLabels, "weights": BestWeights}
-    return kinds[builder.about](builder.model) if builder.about in kinds else BestSolution(builder.instance)
+    if builder.about in kinds:
+        return kinds[builder.about](builder.model)
+    return BestSolution(builder.instance, error=builder.model.error)

@@ -117,7 +117,17 @@ class Formulation:
     @cached_property
     def is_convex(self) -> bool:
         """Whether every loss is convex, so that one step solves the problem."""
-        return all(getattr(loss, "is_convex", False) for loss in self.losses)
+        return not self.subtracts and all(getattr(loss, "is_convex", False) for loss in self.losses)
+
+    @property
+    def subtracts(self) -> bool:
+        """Whether an addition is a difference of convex terms."""
+        return any(one.minus is not None for one in self.additions)
+
+    def subtracted(self, outputs: Array) -> tuple[float, Array | float]:
+        """What additions subtract at some outputs, and a subgradient of it there, shape (n,)."""
+        found = [one.subtracted(outputs) for one in self.additions if one.minus is not None]
+        return sum(value for value, _ in found), sum(slope for _, slope in found)
 
     @cached_property
     def losses(self) -> list[Loss]:
@@ -139,7 +149,7 @@ class Formulation:
     @cached_property
     def has_finitely_many_tangents(self) -> bool:
         """Whether every concave part is piecewise linear: CCCP then stops after finitely many steps."""
-        return all(getattr(concave, "is_piecewise_linear", False) for _, concave in self.parts)
+        return not self.subtracts and all(getattr(concave, "is_piecewise_linear", False) for _, concave in self.parts)
 
     def supervised(self) -> Formulation:
         """The same formulation without the unlabelled points' losses, and so without a balance of their targets.
@@ -161,10 +171,10 @@ class Formulation:
 
     @cached_property
     def _below(self) -> Formulation | None:
-        if not getattr(self.labeled, "is_convex", False):
-            return None
         if self.is_convex:
             return self
+        if self.subtracts or not getattr(self.labeled, "is_convex", False):
+            return None
         below = [found for found in map(envelope, self.losses[1:]) if found is not None]
         if len(below) < len(self.losses) - 1:
             return None
@@ -366,7 +376,7 @@ class Formulation:
         """The formulation's own, non-convex objective at outputs, shape (n,), and R(w), by default at its costs."""
         if cost is None:
             cost = self.costs(problem) if self.groups else problem.cost
-        return regularization + float(cost @ self.loss_values(problem, outputs))
+        return regularization + float(cost @ self.loss_values(problem, outputs)) - self.subtracted(outputs)[0]
 
     def primal(self, problem: Problem, outputs: Array | None = None) -> cp.Problem:
         """The convex step as a ``cvxpy.Problem`` in w (or its expansion a), b and the outputs f.

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..losses import PLQ, Loss
-from ..problem import PointsSource, Problem, points_source
+from ..problem import Array, PointsSource, Problem, points_source
 from ..validation import finite
 
 
@@ -236,6 +236,8 @@ class Addition:
         How messages and reports call it.
     latex : str
         How LaTeX calls it, without dollars.
+    minus : callable or None
+        ``minus(f)``, a convex expression that is subtracted.
 
     Examples
     --------
@@ -247,7 +249,28 @@ class Addition:
     function: Callable[[Any, Any, Any], Any]
     name: str
     latex: str
+    minus: Callable[[Any], Any] | None = None
     numbers: RowNumbers = field(default_factory=RowNumbers, repr=False)
+
+    def subtracted(self, outputs: Array) -> tuple[float, Array]:
+        """What ``minus`` is at some outputs, and a subgradient of it there, shape (n,).
+
+        A ValueError says if it is no convex expression of the outputs, or has no slope there.
+        """
+        import cvxpy as cp
+
+        f = cp.Variable(len(outputs), value=outputs)
+        term = cp.Expression.cast_to_const(0.0 if self.minus is None else self.minus(f))
+        if term.size != 1 or not term.is_convex():
+            raise ValueError(
+                f"addition {self.name!r}: minus must be a convex number by CVXPY's rules; its shape is {term.shape}, "
+                f"its curvature {term.curvature.lower()}"
+            )
+        slope = term.grad.get(f, 0.0)
+        if slope is None:
+            raise ValueError(f"addition {self.name!r}: minus has no slope at these outputs")
+        found = slope.toarray().ravel() if hasattr(slope, "toarray") else np.broadcast_to(slope, f.shape)
+        return float(np.sum(term.value)), np.array(found, dtype=float)
 
     def placed(self, problem: Problem) -> Addition:
         """Itself, if it may be used on a problem.
@@ -274,16 +297,20 @@ class Addition:
         parts = found if isinstance(found, (list, tuple)) else [found]
         parts = [one for part in parts for one in (part if isinstance(part, (list, tuple)) else [part])]
         used = {id(one) for part in parts if hasattr(part, "variables") for one in part.variables()}
-        return id(f) in used or (not problem.is_linear and id(w) in used)
+        return self.minus is not None or id(f) in used or (not problem.is_linear and id(w) in used)
 
     def __repr__(self) -> str:
         return f"addition({self.name!r})"
 
 
 def addition(
-    function: Callable[[Any, Any, Any], Any], *, name: str | None = None, latex: str | None = None
+    function: Callable[[Any, Any, Any], Any],
+    *,
+    minus: Callable[[Any], Any] | None = None,
+    name: str | None = None,
+    latex: str | None = None,
 ) -> Addition:
-    """A convex term, or constraints, of a formulation, written in CVXPY.
+    """A convex term, a difference of two, or constraints, of a formulation, written in CVXPY.
 
     With one, every method of convex steps goes through CVXPY: the objective, the trace, predictions and estimators have
     it as they have the rest.  An addition is for ``Formulation(additions=[...])``.
@@ -296,6 +323,9 @@ def addition(
         points of the problem, shape (n,), those without a loss included.  It returns a convex expression that is a
         number, a list of constraints, or a pair (expression, constraints).  Outputs at other points are
         ``X_new @ w + b`` in the linear space; in others give these points to the problem with a cost of 0.
+    minus : callable, optional
+        ``minus(f)``, a convex expression of the outputs that is a number and is subtracted: max(0, a - b) is the
+        larger of a and b, minus b.  Concave-convex steps have its tangent at the current outputs.
     name : str, optional
         How messages and reports call it; the function's name by default.
     latex : str, optional
@@ -322,5 +352,7 @@ def addition(
     """
     if not callable(function):
         raise ValueError(f"function={function!r} must be a function of w, b and f")
+    if not (minus is None or callable(minus)):
+        raise ValueError(f"minus={minus!r} must be a function of f")
     called = name if name is not None else getattr(function, "__name__", "addition")
-    return Addition(function, called, rf"\text{{{called}}}(w, b, f)" if latex is None else latex)
+    return Addition(function, called, rf"\text{{{called}}}(w, b, f)" if latex is None else latex, minus)

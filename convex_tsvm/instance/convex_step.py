@@ -47,7 +47,7 @@ class ConvexStep:
     cost : array, shape (m,)
         c >= 0; terms with zero cost take no part.
     slope : array, shape (m,)
-        β, slope of the linear part (the tangent of a concave part); zero where the cost is.
+        β, slope of the linear part (the tangent of a concave part); without additions zero where the cost is.
     target : float or None
         c₀ of the balance constraint, None for no such constraint.
     fit_intercept : bool
@@ -81,7 +81,7 @@ class ConvexStep:
     shift: Array | None = None
 
     def __post_init__(self) -> None:
-        if np.any(self.cost < 0) or np.any(self.slope[self.cost == 0] != 0):
+        if np.any(self.cost < 0) or (not self.additions and np.any(self.slope[self.cost == 0] != 0)):
             raise ValueError("cost must be >= 0, and slope must be 0 where cost is")
 
     def replace(self, **changes: object) -> "ConvexStep":

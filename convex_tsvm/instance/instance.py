@@ -226,7 +226,7 @@ class Instance:
 
     def tangents(self, outputs: Array, cost: Array) -> Array:
         """β, shape (n,): cost times the slope of each concave part at a point's output (collobert2006 eq. 11)."""
-        slope = np.zeros(self.problem.n)
+        slope, given = np.zeros(self.problem.n), outputs
         outputs = outputs if self.shift is None else outputs - self.shift
         outputs = np.where(np.abs(outputs) <= ZERO_OUTPUT, 0.0, outputs)  # at a kink rounding does not choose the side
         for k, (_, concave) in enumerate(self.formulation.parts):
@@ -234,11 +234,11 @@ class Instance:
                 continue
             where = (self._kinds == k) & (cost > 0)
             slope[where] = cost[where] * concave.supergradient(outputs[where])
-        return slope
+        return slope - self.formulation.subtracted(given)[1]
 
     def tangents_at_zero(self, outputs: Array, cost: Array) -> float:
         """What the tangents at some outputs are at f = 0, with their costs: the constant of a surrogate."""
-        constant = -float(self.tangents(outputs, cost) @ outputs)
+        constant = -float(self.tangents(outputs, cost) @ outputs) - self.formulation.subtracted(outputs)[0]
         outputs = outputs if self.shift is None else outputs - self.shift
         for k, (_, concave) in enumerate(self.formulation.parts):
             where = (self._kinds == k) & (cost > 0)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit, xlogy
 
+from ..validation import finite
 from .plq import PLQ, Array
 
 
@@ -94,6 +95,36 @@ class ConvexLoss:
     def conjugate(self) -> ConvexConjugate:
         """ℓ*."""
         return ConvexConjugate(self)
+
+    def minorant(self, error: float, reach: float = 100.0) -> PLQ:
+        """The largest of some tangents: nowhere above the loss, and below it by ``error`` at most.
+
+        Where slopes are finite and asymptotes not, or slopes are infinite, it is so for outputs up to ``reach`` only.
+
+        Examples
+        --------
+        >>> loss, t = ct.losses.logistic(), np.linspace(-30, 30, 1001)
+        >>> below = loss(t) - loss.minorant(0.01)(t)
+        >>> bool(below.min() >= -1e-12), bool(below.max() <= 0.01)
+        (True, True)
+        """
+        finite("error", error, above=0)
+        nodes = np.linspace(-reach, reach, 3)
+        # Asymptotes are tangents, too.
+        ends = np.array([slope for slope in self.slopes if np.isfinite(slope)])
+        lines = [line for line in zip(ends, -self.conjugate_value(ends), strict=True) if np.isfinite(line[1])]
+        while True:
+            slope = np.asarray(self.derivative(nodes), dtype=float)
+            tangents = np.array([*zip(slope, self(nodes) - slope * nodes, strict=True), *lines])
+            b, c = tangents[np.lexsort((tangents[:, 1], tangents[:, 0]))].T
+            last = np.append(np.diff(b) > 1e-14 * (1 + np.abs(b[1:])), True)  # of parallel lines the highest
+            b, c = b[last], c[last]
+            t = (c[:-1] - c[1:]) / np.diff(b)
+            missed = self(t) - (b[:-1] * t + c[:-1])
+            new = t[(missed > error) & (np.abs(t) <= reach)]
+            if len(new) == 0:
+                return PLQ(t, np.column_stack([np.zeros(len(b)), b, c])).named(f"minorant of {self.name}")
+            nodes = np.sort(np.append(nodes, new))
 
     def prox(self, v: ArrayLike) -> Array:
         """Minimizer of ℓ(t) + (t - v)² / 2, by 80 bisections: t + ℓ'(t) rises."""

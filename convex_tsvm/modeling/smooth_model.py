@@ -44,6 +44,7 @@ class SmoothModel:
             constraints += domain
         constraints += rows_of(instance, self.f)
         terms, limits = added_terms(formulation.additions, self.w, self.b, self.f, convex=False)
+        terms += [-one.minus(self.f) for one in formulation.additions if one.minus is not None]
         self.problem = ReadableProblem(cp.Minimize(sum_of([objective, *terms])), [*constraints, *limits], parts=parts)
         self._begin(features, np.zeros(problem.n) if outputs is None else np.asarray(outputs, dtype=float))
 

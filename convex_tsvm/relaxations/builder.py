@@ -13,7 +13,7 @@ from ..formulations import Formulation
 from ..instance import Instance
 from ..instance.labelling import Labelling
 from ..instance.step_solution import StepSolution
-from ..losses import Exponential
+from ..losses import ConvexLoss, Exponential
 from ..problem import Array, Problem
 from ..table import RELAXATIONS, relaxation_named
 from ..validation import InfeasibleError, finite, integer, one_of
@@ -226,7 +226,7 @@ class LowerBoundBuilder:
         return self._models[about]
 
     def _output_model(self) -> OutputModel:
-        if not isinstance(self.instance.formulation.unlabeled, Exponential):
+        if not any(isinstance(loss, Exponential | ConvexLoss) for loss in self.instance.formulation.losses):
             return OutputModel(self.instance)
         # Bounds are of a problem that is a little below; solutions are measured by the real one.
         OutputModel(self.instance)  # raises ValueError before a solution is looked for
@@ -304,7 +304,7 @@ class LowerBoundBuilder:
                 if given is not None:
                     raise ValueError(f"{name}: relaxation={self.relaxation!r} is not about labels; only upper is taken")
             y = self.instance.problem.y
-            best = BestWeights(model, upper) if self.about == "weights" else BestSolution(self.instance, upper)
+            best = self._best_so_far(upper)
         status, work, rules = "optimal", None, Rules(gap=self.gap, alone=True)
         try:
             if not np.isfinite(best.objective):
@@ -371,6 +371,12 @@ class LowerBoundBuilder:
             # It was open before the stronger relaxation, and may be closed by it.
             if work.open and self.is_about_labels and len(work.box.unknown) == 0:  # type: ignore[redundant-expr]
                 self._closing.finish(work)
+
+    def _best_so_far(self, upper: float) -> Any:
+        """What keeps the best solution where boxes are about weights or outputs."""
+        if self.about == "weights":
+            return BestWeights(self.model, upper)
+        return BestSolution(self.instance, upper, error=self.model.error)
 
     def finish(self, work: Work) -> None:
         """Close a box that is open and cannot be split, after :meth:`examine`."""

@@ -11,6 +11,7 @@ from ...losses import PLQ
 from ...problem import Array
 from ...solution import Point
 from ...solvers import NativeSolver
+from .model import approximated
 
 #: A solution may miss constraints by this, relative to 1 and its largest output.
 MOST_MISSED = 1e-7
@@ -21,9 +22,10 @@ class BestSolution:
 
     n_solved = 0
 
-    def __init__(self, instance: Instance, objective: float = np.inf) -> None:
+    def __init__(self, instance: Instance, objective: float = np.inf, *, error: float = 1e-4) -> None:
         self.instance, self.objective = instance, objective  # infinite before there is a solution
-        self._uncounted = instance.replaced(instance.formulation)
+        self._error = error  # of what convex losses have in their place while solutions are found
+        self._uncounted = instance.replaced(approximated(instance.formulation, error))
         self.point: StepSolution | None = None
         # Tolerance of the convex problems that solutions are made of.
         self.solver = NativeSolver(instance.problem, tol=1e-8, precision="double")
@@ -121,7 +123,7 @@ class BestSolution:
 
     def fork(self, builder: Any) -> "BestSolution":
         """One for a dive beside others."""
-        other = BestSolution(self.instance, self.objective)
+        other = BestSolution(self.instance, self.objective, error=self._error)
         other.point = self.point
         return other
 

@@ -44,6 +44,8 @@ def lend(
 class _Lending:
     """The semidefinite program and a point inside its cones."""
 
+    most_kinks = 24  # functions with more pieces stand for smooth ones
+
     def __init__(self, model: OutputModel, low: Array, high: Array, start: tuple[Array, Array] | None) -> None:
         self.model, self.L = model, model.factor
         self.losses = model.losses.within(low, high)
@@ -60,9 +62,11 @@ class _Lending:
         self.d = np.maximum(self.d, -0.99 * self.taken)
         # Ends may be a little beyond where a loss is finite.
         low, high = self.losses.ends()
-        places = 6  # where every output's minimum is looked for at first, beside its kinks
-        grid = low[:, None] + (high - low)[:, None] * np.linspace(0, 1, places)
         kinks = np.where(self.losses.low <= self.losses.high, self.losses.low, low[:, None])
+        places = 6  # where every output's minimum is looked for at first, beside its kinks
+        if self.losses.low.shape[1] > self.most_kinks:
+            places, kinks = self.most_kinks, low[:, None]  # of so many kinks none says much
+        grid = low[:, None] + (high - low)[:, None] * np.linspace(0, 1, places)
         self.t = np.clip(np.hstack([grid, kinks]), low[:, None], high[:, None])
         self.paid = np.column_stack([self.losses.at(column) for column in self.t.T])
         lowest = self._without_h().min(axis=1)

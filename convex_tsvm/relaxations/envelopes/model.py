@@ -5,16 +5,17 @@ their interval, and a free bias.  All of them are linear in w and the bias, g = 
 objective, and the formulation is to minimize ½ ‖z‖² + Σ φ_i(g_i) with every g_i in an interval.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...formulations import Formulation
 from ...instance import Instance
 from ...kernels import centred_gram, plain_gram
-from ...losses import PLQ, Exponential, Loss, Pieces
+from ...losses import PLQ, ConvexLoss, Exponential, Loss, Pieces
 from ...problem import Array
 from ..bound_model import BoundModel
 from ..box import Box, counted
@@ -54,9 +55,9 @@ class Minorant:
 class OutputModel(BoundModel):
     """Outputs, losses and intervals of a formulation on a problem.
 
-    Its losses are piecewise linear-quadratic, or exponential, its regularizer is ½ ‖w‖², and its balance is no sum of
-    targets, else there is a ValueError.  A piecewise linear-quadratic function may be below an exponential loss, in
-    whose place it is, by ``error``.
+    Its losses are piecewise linear-quadratic, exponential, or convex and smooth, its regularizer is ½ ‖w‖², and its
+    balance is no sum of targets, else there is a ValueError.  A piecewise linear-quadratic function may be below a
+    smooth loss, in whose place it is, by ``error``.
 
     Where a number of positive labels is prescribed, boxes know it: an interval of an unlabelled point that is split at
     0 has a label, and an end is exactly 0 for no other reason.
@@ -70,6 +71,7 @@ class OutputModel(BoundModel):
         if why is not None:
             raise ValueError(why)
         self.instance = instance
+        self.error = error
         self.uncounted = instance = instance.replaced(instance.formulation).without_targets()
         problem, bias, formulation = instance.problem, instance.bias, instance.formulation
         kinds = [_below(kind.of_output, error) for kind in formulation.by_kind] + [_below(None, error)]
@@ -216,11 +218,12 @@ class OutputModel(BoundModel):
 
     def why_no_file(self) -> str | None:
         formulation = self.uncounted.formulation
-        if not isinstance(formulation.unlabeled, Exponential):
+        smooth = [loss for loss in formulation.losses if not isinstance(loss, PLQ)]
+        if not smooth:
             return None
         return (
-            f"files of searches are about piecewise linear-quadratic losses, which unlabeled={formulation.unlabeled!r} "
-            "is not: its search is over a function that is a little below"
+            f"files of searches are about piecewise linear-quadratic losses, which {smooth[0]!r} is not: its search is "
+            "over a function that is a little below"
         )
 
     def box(self, cutoff: float) -> tuple[Array, Array]:
@@ -348,14 +351,26 @@ def trivial_bound(instance: Instance) -> float:
 
 def error_for(instance: Instance, objective: float, gap: float) -> float:
     """What a minorant may be off by at each point, so that all of them cost a share of a relative gap at most."""
-    cost = float(instance.cost[instance.problem.unlabeled].sum())
+    cost = sum(float(instance.cost[at].sum()) for kind, at in instance.paying() if not isinstance(kind.loss, PLQ))
     return max(0.2 * gap * abs(objective) / max(cost, 1e-300), 1e-8)
 
 
+def approximated(formulation: Formulation, error: float) -> Formulation:
+    """The formulation with a piecewise linear function that is at most so far below for each convex smooth loss."""
+
+    def of(loss: Any) -> Any:
+        return _below(loss, error) if isinstance(loss, ConvexLoss) else loss
+
+    groups = tuple(replace(group, loss=of(group.loss)) for group in formulation.groups)
+    return replace(formulation, labeled=of(formulation.labeled), unlabeled=of(formulation.unlabeled), groups=groups)
+
+
 def _below(loss: Loss | None, error: float) -> PLQ:
-    """A piecewise linear-quadratic function that is a loss, or for an exponential one below it by at most an error."""
+    """A piecewise linear-quadratic function that is a loss, or for a smooth one below it by at most an error."""
     if isinstance(loss, Exponential):
         return loss.minorant(error)
+    if isinstance(loss, ConvexLoss):
+        return loss.minorant(error / 4)
     assert loss is None or isinstance(loss, PLQ)
     return PLQ([], [(0, 0, 0)]) if loss is None else loss
 
@@ -378,13 +393,12 @@ def why_no_envelopes(instance: Instance) -> str | None:
 def _why_no_pieces(instance: Instance) -> str | None:
     """Why losses or constraints are none of which envelopes can be made, or None if they are."""
     formulation = instance.formulation
-    for name, loss in (("labeled", formulation.labeled), ("unlabeled", formulation.unlabeled)):
-        taken = PLQ if name == "labeled" else (PLQ, Exponential)
-        if loss is not None and not isinstance(loss, taken):
-            return f"{name}={loss!r}: envelopes are of piecewise linear-quadratic losses, and of exp(-s t²)"
-    for group in formulation.groups:
-        if not isinstance(group.loss, PLQ):
-            return f"group {group.name!r}: loss={group.loss!r}: envelopes are of piecewise linear-quadratic losses"
+    for kind in formulation.by_kind:
+        if not (kind.loss is None or isinstance(kind.loss, PLQ | Exponential | ConvexLoss)):
+            return (
+                f"{kind.field}={kind.loss!r}: envelopes are of piecewise linear-quadratic losses, of convex ones and "
+                "of exp(-s t²)"
+            )
     if instance.target_sum is not None:
         return f"{instance.balance}: envelopes take a mean output, a number of labels, or None"
     pays = instance.cost[instance.problem.unlabeled] > 0

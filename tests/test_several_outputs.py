@@ -1,0 +1,183 @@
+"""Differences of convex terms of several outputs, beside loops by hand; and bounds of convex smooth losses."""
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+import convex_tsvm as ct
+
+
+def bags(seed, n_bags=12, size=4):
+    """Bags of which every other one has a point or two that it is positive for."""
+    rng = np.random.default_rng(seed)
+    X, signs = rng.normal(size=(n_bags * size, 3)), np.resize([1.0, -1.0], n_bags)
+    places = np.arange(n_bags * size).reshape(n_bags, size)
+    for bag in places[signs > 0]:
+        X[bag[: rng.integers(1, 3)], 0] += 3.0
+    return X, places, signs
+
+
+def multi_instance(places, signs, cost):
+    """A bag pays the hinge loss of its largest output (MI-SVM, Andrews et al. 2003)."""
+    positive, negative = places[signs > 0], places[signs < 0]
+
+    def charged(w, b, f):
+        found = sum(cp.maximum(1, cp.max(f[bag])) for bag in positive)
+        return cost * (found + sum(cp.pos(1 + cp.max(f[bag])) for bag in negative))
+
+    term = ct.formulations.addition(
+        charged, minus=lambda f: cost * sum(cp.max(f[bag]) for bag in positive), name="bags"
+    )
+    return ct.Formulation(ct.hinge(), balance=None, additions=[term])
+
+
+@pytest.mark.parametrize("kernel", ["linear", ct.RBF(2.0)], ids=["linear", "rbf"])
+@pytest.mark.parametrize("seed", range(3))
+def test_bags_are_a_loop_by_hand(seed, kernel):
+    """MI-SVM alternates between the witnesses of positive bags and the SVM with these: a CVXPY loop does the same."""
+    X, places, signs = bags(seed)
+    cost, n = 0.7, len(X)
+    problem = ct.Problem(X, np.zeros(n), kernel=kernel, balance=None)
+    model = multi_instance(places, signs, cost)
+    start = np.random.default_rng(seed).normal(size=n)
+    solution = ct.cccp(model, problem, start=start)
+    f, K = start, problem.gram
+    root = np.linalg.cholesky(K + 1e-9 * np.eye(n))
+    for _ in range(50):
+        z, b, slack = cp.Variable(n), cp.Variable(), cp.Variable(len(signs), nonneg=True)
+        out, before = root @ z + b, f
+        limits, gained = [], 0.0
+        for k, (bag, sign) in enumerate(zip(places, signs, strict=True)):
+            if sign < 0:
+                limits += [out[i] <= slack[k] - 1 for i in bag]
+            else:
+                witness = bag[np.argmax(f[bag])]
+                limits += [slack[k] >= 1, *(slack[k] >= out[i] for i in bag)]
+                gained += out[witness]
+        value = 0.5 * cp.sum_squares(z) + cost * (cp.sum(slack) - gained)
+        cp.Problem(cp.Minimize(value), limits).solve(solver="CLARABEL")
+        f = out.value
+        if np.abs(f - before).max() < 1e-7:
+            break
+    paid = [max(0.0, 1 - sign * f[bag].max()) for bag, sign in zip(places, signs, strict=True)]
+    by_hand = 0.5 * float(z.value @ z.value) + cost * sum(paid)
+    assert solution.objective == pytest.approx(by_hand, rel=1e-4)
+    np.testing.assert_allclose(solution.scores, f, atol=2e-3)
+    objectives = [step.objective for step in solution.history]
+    assert all(np.diff(objectives) <= 1e-6)
+    paid = [max(0.0, 1 - sign * solution.scores[bag].max()) for bag, sign in zip(places, signs, strict=True)]
+    assert solution.objective == pytest.approx(half_square(solution) + cost * sum(paid), rel=1e-6)
+
+
+def half_square(solution):
+    """½ ‖w‖²."""
+    if solution.problem.is_linear:
+        return 0.5 * float(solution.point.weights @ solution.point.weights)
+    a = solution.point.coefficients
+    return 0.5 * float(a @ solution.problem.gram @ a)
+
+
+def non_negative_risk(positive, unlabeled, prior):
+    """π R⁺ + max(0, R⁻ of unlabelled points - π R⁻ of positive ones) with the hinge loss (Kiryo et al. 2017)."""
+    size = len(positive) + len(unlabeled)
+
+    def beyond(f):
+        return size * prior * cp.sum(cp.pos(1 + f[positive])) / len(positive)
+
+    def charged(w, b, f):
+        known = size * prior * cp.sum(cp.pos(1 - f[positive])) / len(positive)
+        return known + cp.maximum(size * cp.sum(cp.pos(1 + f[unlabeled])) / len(unlabeled), beyond(f))
+
+    term = ct.formulations.addition(charged, minus=beyond, name="non-negative risk")
+    return ct.Formulation(ct.hinge(), balance=None, additions=[term])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_non_negative_risk(seed):
+    rng = np.random.default_rng(seed)
+    truth = np.resize([1.0, -1.0], 40)
+    X = rng.normal(size=(40, 2)) + truth[:, None]
+    positive, unlabeled = np.flatnonzero(truth > 0)[:8], np.setdiff1d(np.arange(40), np.flatnonzero(truth > 0)[:8])
+    problem = ct.Problem(X, np.zeros(40), kernel=ct.RBF(1.5), balance=None)
+    model = non_negative_risk(positive, unlabeled, PRIOR)
+    instance = model.on(problem)
+    for f in rng.normal(size=(5, 40)):
+        # What is subtracted at any outputs, its slopes by differences, and the constant of its tangents.
+        assert instance.objective(f, 1.5) == pytest.approx(1.5 - subtracted(f, positive))
+        slope, h = instance.tangents(f, instance.cost), 1e-6
+        moved = [[subtracted(f + sign * h * e, positive) for e in np.eye(40)] for sign in (1, -1)]
+        np.testing.assert_allclose(slope, -(np.array(moved[0]) - moved[1]) / (2 * h), atol=1e-5)
+        assert instance.tangents_at_zero(f, instance.cost) + slope @ f == pytest.approx(-subtracted(f, positive))
+    solution = ct.cccp(model, problem)
+    assert solution.status == "converged"
+    assert all(np.diff([step.objective for step in solution.history]) <= 1e-6)
+    f = solution.scores
+    risk = np.maximum(0, 1 + f[unlabeled]).mean() - PRIOR * np.maximum(0, 1 + f[positive]).mean()
+    paid = 40 * (PRIOR * np.maximum(0, 1 - f[positive]).mean() + max(0.0, risk))
+    assert solution.objective == pytest.approx(half_square(solution) + paid, rel=1e-6)
+
+
+#: The share of positive points.
+PRIOR = 0.4
+
+
+def subtracted(f, positive):
+    """What the difference subtracts: the positive points' part of the risk of negative ones."""
+    return 40 * PRIOR * np.maximum(0, 1 + f[positive]).mean()
+
+
+def test_errors():
+    X = np.zeros((4, 2))
+    problem = ct.Problem(X, [1, -1, 0, 0], balance=0.0)
+
+    def on(**options):
+        term = ct.formulations.addition(lambda w, b, f: cp.sum(f), **options)
+        model = ct.Formulation(ct.hinge(), ct.symmetric_ramp(-0.3), additions=[term])
+        return ct.cccp(model, problem)
+
+    cases = [
+        (lambda: on(minus=2.0), r"minus=2.0 must be a function of f"),
+        (
+            lambda: on(minus=lambda f: f, name="mine"),
+            r"addition 'mine': minus must be a convex number .* shape is \(4,\)",
+        ),
+        (lambda: on(minus=lambda f: -cp.norm(f)), "curvature concave"),
+        (lambda: ct.gradient(ct.Formulation(ct.hinge(), additions=[term_of_one()]), problem), "take none"),
+        (lambda: ct.exact_search(ct.Formulation(ct.hinge(), additions=[term_of_one()]), problem), "know none"),
+    ]
+    for call, message in cases:
+        with pytest.raises(ValueError, match=message):
+            call()
+    assert not ct.Formulation(ct.hinge(), additions=[term_of_one()]).is_convex
+
+
+def term_of_one():
+    return ct.formulations.addition(lambda w, b, f: cp.max(f), minus=cp.norm)
+
+
+@pytest.mark.parametrize("unlabeled", [ct.symmetric_ramp(-0.3), ct.losses.exponential()], ids=["ramp", "exp"])
+@pytest.mark.parametrize("seed", range(3))
+def test_logistic_losses_have_bounds_and_searches(seed, unlabeled):
+    rng = np.random.default_rng(seed)
+    truth = np.resize([1.0, -1.0], 14)
+    X = rng.normal(size=(14, 2)) + 0.7 * truth[:, None]
+    problem = ct.Problem(X, np.where(np.arange(14) < 6, truth, 0.0), kernel=ct.RBF(1.5), C=2.0, balance=0.0)
+    model = ct.Formulation(ct.losses.logistic(), unlabeled)
+    best = min(ct.cccp(model, problem, start=rng.normal(size=14)).objective for _ in range(3))
+    exact = ct.exact_search(model, problem, gap=1e-3)
+    assert exact.status == "optimal"
+    assert exact.lower_bound <= best
+    assert exact.objective <= best * (1 + 1e-3)
+    assert ct.LowerBoundBuilder(model, problem).bound().value <= exact.objective
+    with pytest.raises(ValueError, match="files of searches are about piecewise linear-quadratic losses"):
+        ct.exact_search(model, problem, certificate="c.npz")
+
+
+@pytest.mark.parametrize("error", [0.1, 1e-3, 1e-6])
+@pytest.mark.parametrize("loss", [ct.losses.logistic(), ct.losses.logistic().reflect()], ids=str)
+def test_minorants_are_below_and_near(loss, error):
+    t = np.linspace(-60, 60, 20001)
+    below = loss(t) - loss.minorant(error)(t)
+    assert below.min() >= -1e-12
+    assert below.max() <= error
+    assert loss.minorant(error).is_convex
