@@ -3,12 +3,14 @@ A regularizer of your own
 =========================
 
 What a function is charged for itself need not be half its squared norm.  A regularizer is a convex function R of the
-weights with its conjugate R*(v), the largest v·w - R(w), and both as CVXPY expressions: the primal has R, the dual R*,
-and the certificate both.  The one on this page charges differences of neighbouring weights, as for spectra or signals,
-where features are in an order: ½ ‖w‖² + ½ λ Σ (w_{j+1} - w_j)².
+weights, as a number and as a CVXPY expression.  The certificate has its conjugate R*(v), the largest v·w - R(w), too,
+which is found by a small CVXPY problem; who writes R* down gets the dual problem.  The one on this page charges
+differences of neighbouring weights, as for spectra or signals, where features are in an order:
+½ ‖w‖² + ½ λ Σ (w_{j+1} - w_j)².
 
-Claims: primal and dual have one value; the certificate closes; ``verify`` passes, and catches a conjugate that is
-wrong; and on signals whose classes differ in one smooth bump the fused weights err less than those of ½ ‖w‖².
+Claims: R alone gives the solution and its certificate; with R* primal and dual have one value, and solution and
+certificate stay; ``verify`` passes, and catches a conjugate that is wrong; and on signals whose classes differ in one
+smooth bump the fused weights err less than those of ½ ‖w‖².
 """
 
 import warnings
@@ -21,7 +23,7 @@ import convex_tsvm as ct
 
 
 # %%
-# R(w) = ½ wᵀ A w with A = I + λ DᵀD, so that R*(v) = ½ vᵀ A⁻¹ v.
+# R, and no more.
 @dataclass(frozen=True)
 class Smooth(ct.formulations.Regularizer):
     """Half the squared norm, and λ/2 times the squares of the differences of neighbouring weights."""
@@ -29,21 +31,11 @@ class Smooth(ct.formulations.Regularizer):
     strength: float
     size: int
 
-    def matrix(self):
-        differences = np.diff(np.eye(self.size), axis=0)
-        return np.eye(self.size) + self.strength * differences.T @ differences
-
     def value(self, w):
-        return 0.5 * float(w @ self.matrix() @ w)
-
-    def weights(self, v):
-        return np.linalg.solve(self.matrix(), v)
+        return 0.5 * float(w @ w) + 0.5 * self.strength * float(np.sum(np.diff(w) ** 2))
 
     def expression(self, cvxpy, w):
         return 0.5 * cvxpy.sum_squares(w) + 0.5 * self.strength * cvxpy.sum_squares(cvxpy.diff(w)), []
-
-    def conjugate_expression(self, cvxpy, v):
-        return 0.5 * cvxpy.quad_form(v, np.linalg.inv(self.matrix())), []
 
     def __str__(self):
         return "½ ‖w‖² + ½ λ Σ (w_{j+1} - w_j)²"
@@ -66,13 +58,41 @@ def signals(seed):
 
 
 problem, truth = signals(0)
-model = ct.Formulation(ct.hinge(), ct.symmetric_ramp(-0.3), regularizer=Smooth(30.0, size))
+by_value = ct.Formulation(ct.hinge(), ct.symmetric_ramp(-0.3), regularizer=Smooth(30.0, size))
+short = ct.cccp(by_value, problem)
+print(short.certificate())
+assert short.certificate().gap < 1e-6
+try:
+    by_value.dual(problem)
+except ValueError as error:
+    print(error)
+
+
+# %%
+# R(w) = ½ wᵀ A w with A = I + λ DᵀD, so that R*(v) = ½ vᵀ A⁻¹ v, which is reached at w = A⁻¹ v.
+@dataclass(frozen=True)
+class WithDual(Smooth):
+    """The same with its conjugate."""
+
+    def inverse(self):
+        differences = np.diff(np.eye(self.size), axis=0)
+        return np.linalg.inv(np.eye(self.size) + self.strength * differences.T @ differences)
+
+    def weights(self, v):
+        return self.inverse() @ v
+
+    def conjugate_expression(self, cvxpy, v):
+        return 0.5 * cvxpy.quad_form(v, self.inverse()), []
+
+
+model = ct.Formulation(ct.hinge(), ct.symmetric_ramp(-0.3), regularizer=WithDual(30.0, size))
 print(model)
 values = [model.primal(problem).solve(solver="CLARABEL"), model.dual(problem).solve(solver="CLARABEL")]
 print(f"primal {values[0]:.8f}, dual {values[1]:.8f}")
 assert abs(values[0] - values[1]) < 1e-6 * abs(values[0])
 solution = ct.cccp(model, problem)
 print(solution)
+assert np.allclose(solution.weights, short.weights, atol=1e-5)
 assert solution.certificate().gap < 1e-6
 assert ct.verify(model, problem).passed
 
@@ -80,11 +100,11 @@ assert ct.verify(model, problem).passed
 # %%
 # A conjugate that is wrong is found.
 @dataclass(frozen=True)
-class Wrong(Smooth):
+class Wrong(WithDual):
     """The same with twice the conjugate."""
 
     def conjugate_expression(self, cvxpy, v):
-        return cvxpy.quad_form(v, np.linalg.inv(self.matrix())), []
+        return cvxpy.quad_form(v, self.inverse()), []
 
 
 wrong = ct.Formulation(ct.hinge(), ct.symmetric_ramp(-0.3), regularizer=Wrong(30.0, size))

@@ -46,10 +46,10 @@ MADE = {
 
 #: What is minimized beside the losses, as it is printed and as LaTeX has it.
 SHOWN = {
-    "weighted": ("½ ‖[5 numbers] ∘ w‖²", r"\tfrac12 \sum_j \lambda_j w_j^2"),
-    "one norm": ("‖[5 numbers] ∘ w‖₁", r"\sum_j \lambda_j \lvert w_j \rvert"),
+    "weighted": ("½ λᵀ w²", r"\tfrac12 \sum_j \lambda_j w_j^2"),
+    "one norm": ("‖λ ∘ w‖₁", r"\sum_j \lambda_j \lvert w_j \rvert"),
     "elastic net": (
-        "½ ‖w‖² + ‖[5 numbers] ∘ w‖₁",
+        "½ ‖w‖² + ½ ‖λ ∘ w‖₁",
         r"\tfrac12 \lVert w \rVert^2 + 0.5 \sum_j \lambda_j \lvert w_j \rvert",
     ),
     "group lasso": (

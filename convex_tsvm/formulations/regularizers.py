@@ -3,9 +3,11 @@
 One is a convex function R with its conjugate R*(v) = sup over w of v·w - R(w), both as numbers and as CVXPY
 expressions.  From these follow the primal and dual problems, certificates and the checks of
 :func:`~convex_tsvm.verify`: the dual of a convex step has R* at v = Σ a_i x_i, and w is where v is a subgradient of R.
-A regularizer of one's own is a subclass of :class:`Regularizer`.
+A regularizer of one's own is a subclass of :class:`Regularizer`, which needs R alone.
 """
 
+import contextlib
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -21,8 +23,11 @@ from ..validation import finite
 class Regularizer(ABC):
     """A convex function R of the weights w, shape (d,), for the linear space, through CVXPY.
 
-    A subclass writes R and its conjugate R*, as numbers and as CVXPY expressions, and where R* is reached.  It should
-    be comparable and hashable, as a frozen dataclass is, since compiled problems are kept for each regularizer.
+    A subclass writes R as a number and as a CVXPY expression.  That is enough for the primal problem, methods of convex
+    steps, predictions and certificates, for which R* is found by a small CVXPY problem.  The dual problem needs R* as
+    an expression (:meth:`conjugate_expression`); :meth:`weights` and :meth:`conjugate` make certificates faster and
+    more exact.  It should be comparable and hashable, as a frozen dataclass is, since compiled problems are kept for
+    each regularizer.
 
     Examples
     --------
@@ -32,17 +37,8 @@ class Regularizer(ABC):
     ...     def value(self, w):
     ...         return 0.5 * float(w @ w) + float(np.abs(w).max())
     ...
-    ...     def weights(self, v):  # v less its projection on the ball of the 1-norm (Moreau)
-    ...         size, count = np.sort(np.abs(v))[::-1], np.arange(1, len(v) + 1)
-    ...         level = max(0.0, ((np.cumsum(size) - 1) / count)[size > (np.cumsum(size) - 1) / count][-1])
-    ...         return np.sign(v) * np.minimum(np.abs(v), level)
-    ...
     ...     def expression(self, cvxpy, w):
     ...         return 0.5 * cvxpy.sum_squares(w) + cvxpy.norm_inf(w), []
-    ...
-    ...     def conjugate_expression(self, cvxpy, v):  # the square of the distance to that ball
-    ...         near = cvxpy.Variable(v.shape)
-    ...         return 0.5 * cvxpy.sum_squares(v - near), [cvxpy.norm1(near) <= 1]
     >>> X = np.array([[-1.1, 0.2], [-1.0, 0.1], [0.9, 0.3], [1.0, -0.1]])
     >>> problem = ct.Problem(X, [-1, 0, 0, 1], C=10)
     >>> model = ct.Formulation(ct.hinge(), ct.symmetric_hinge(), regularizer=MaximumNorm())
@@ -56,7 +52,7 @@ class Regularizer(ABC):
 
     @abstractmethod
     def value(self, w: Array) -> float:
-        """R(w), infinite where w is not allowed."""
+        """R(w), infinite where w is not allowed: outside by more than a solver's tolerance, such as 1e-7."""
 
     @abstractmethod
     def expression(self, cvxpy: Any, w: Any) -> tuple[Any, list[Any]]:
@@ -69,30 +65,65 @@ class Regularizer(ABC):
         w : cvxpy.Expression
         """
 
-    @abstractmethod
+    @property
+    def has_dual(self) -> bool:
+        """Whether R* is there as a CVXPY expression."""
+        return type(self).conjugate_expression is not Regularizer.conjugate_expression
+
     def conjugate_expression(self, cvxpy: Any, v: Any) -> tuple[Any, list[Any]]:
         """R*(v) as a convex CVXPY expression, and a list of the constraints that keep v, shape (d,), in its domain.
+
+        By default a ValueError says that there is none.
 
         Parameters
         ----------
         cvxpy, v
             As in :meth:`expression`.
         """
+        raise ValueError(
+            f"the regularizer {type(self).__name__} has no conjugate_expression, which the dual problem is made of; "
+            "the primal problem, methods of convex steps by solver='cvxpy', certificates and predictions do without"
+        )
 
-    @abstractmethod
     def weights(self, v: Array) -> Array | None:
-        """The w at which v is a subgradient of R, where R*(v) is reached, shape (d,); None if there may be several."""
+        """The w at which v is a subgradient of R, where R*(v) is reached, shape (d,).
+
+        None, as by default, if there may be several or it is not known: then the solver's w is taken.
+        """
+        return None
 
     def conjugate(self, v: Array) -> float:
-        """R*(v), for v in its domain; by default v·w - R(w) at the w of :meth:`weights`."""
+        """R*(v), infinite outside its domain; by default v·w - R(w) at the w of :meth:`weights`, or found by CVXPY.
+
+        What CVXPY finds is rounded up by more than its tolerance, so that dual values are lower bounds.
+        """
         w = self.weights(v)
-        if w is None:
-            raise NotImplementedError(f"{type(self).__name__}.conjugate, as its weights are not determined by v")
-        return float(v @ w) - self.value(w)
+        return self._largest(v)[0] if w is None else float(v @ w) - self.value(w)
 
     def into_domain(self, v: Array) -> Array:
-        """The v of R*'s domain that is nearest, or near, shape (d,); by default the domain is everything."""
-        return v
+        """The v of R*'s domain that is nearest, or near, shape (d,); by default v itself if R* is finite there."""
+        if np.isfinite(self.conjugate(v)):
+            return v
+        # By Moreau's decomposition v is a w and a slope of R there, which R* is finite at.
+        return np.asarray((v - self._largest(v, curvature=1.0)[1]) * (1 - 1e-8))
+
+    def _largest(self, v: Array, curvature: float = 0.0) -> tuple[float, Array]:
+        """The largest v·w - R(w) - ½ curvature ‖w‖², rounded up, and a w where it is reached, if there is one."""
+        import cvxpy
+
+        w = cvxpy.Variable(len(v))
+        charged, allowed = self.expression(cvxpy, w)
+        problem = cvxpy.Problem(cvxpy.Maximize(v @ w - charged - 0.5 * curvature * cvxpy.sum_squares(w)), allowed)
+        value, tolerances = np.inf, ("tol_gap_abs", "tol_gap_rel", "tol_feas")
+        # At the end of the domain a solver may come to no end, or to one that is less fine.
+        for tol in (1e-12, 1e-8):
+            with warnings.catch_warnings(), contextlib.suppress(cvxpy.SolverError):
+                warnings.filterwarnings("ignore", "Solution may be inaccurate")
+                value = float(problem.solve("CLARABEL", **dict.fromkeys(tolerances, tol)))
+                if problem.status != cvxpy.OPTIMAL_INACCURATE:
+                    break
+        value += (1e-4 if problem.status == cvxpy.OPTIMAL_INACCURATE else max(1e-8, 10 * tol)) * (1 + abs(value))
+        return value, np.zeros(len(v)) if w.value is None else w.value
 
     def separable(self, n_features: int) -> tuple[Array, Array] | None:
         """λ and μ, each (d,), if R is Σ_j ½ λ_j w_j² + μ_j |w_j| and none of its terms is zero; None by default."""
@@ -126,23 +157,16 @@ class _Weighted(Regularizer):
             kept = tuple(finite("feature_weights", weight, **limits) for weight in np.ravel(given).tolist())
             object.__setattr__(self, "feature_weights", kept)
 
-    @property
-    def _is_plain(self) -> bool:
-        return self.feature_weights is None
-
     def _factors(self, w: Any) -> Array:
         return np.ones(w.shape[0]) if self.feature_weights is None else np.array(self.feature_weights)
 
+    def _norm1(self, cvxpy: Any, w: Any) -> Any:
+        """Σ λ_j |w_j| as a CVXPY expression, which is printed with λ."""
+        factors = self.feature_weights
+        return cvxpy.norm1(w if factors is None else cvxpy.multiply(cvxpy.Constant(factors, name="feature_weights"), w))
+
     def _shown(self) -> str:
         return f"feature_weights=<{len(self.feature_weights or ())} numbers>"
-
-
-class _Shrinking(Regularizer):
-    """½ ‖w‖² and something that shrinks v to w, so that the conjugate is half the squared norm of w."""
-
-    def conjugate(self, v: Array) -> float:
-        w: Any = self.weights(v)
-        return 0.5 * float(w @ w)
 
 
 @dataclass(frozen=True)
@@ -182,11 +206,9 @@ class SquaredNorm(_Weighted):
     def expression(self, cvxpy: Any, w: Any) -> tuple[Any, list[Any]]:
         if self.is_squared_norm:
             return 0.5 * cvxpy.sum_squares(w), []
-        return 0.5 * cvxpy.sum_squares(cvxpy.multiply(np.sqrt(self._factors(w)), w)), []
+        return 0.5 * (cvxpy.Constant(self._factors(w), name="feature_weights") @ cvxpy.square(w)), []
 
     def conjugate_expression(self, cvxpy: Any, v: Any) -> tuple[Any, list[Any]]:
-        if self.is_squared_norm:
-            return 0.5 * cvxpy.sum_squares(v), []
         return 0.5 * cvxpy.sum_squares(cvxpy.multiply(1 / np.sqrt(self._factors(v)), v)), []
 
     def latex(self) -> str:
@@ -224,9 +246,6 @@ class OneNorm(_Weighted):
     def value(self, w: Array) -> float:
         return float(self._factors(w) @ np.abs(w))
 
-    def weights(self, v: Array) -> None:
-        return None  # v says only where w may be other than zero
-
     def separable(self, n_features: int) -> tuple[Array, Array] | None:
         factors = self._factors(np.empty(n_features))
         return (np.zeros(n_features), factors) if factors.all() else None
@@ -238,24 +257,24 @@ class OneNorm(_Weighted):
         return np.clip(v, -self._factors(v), self._factors(v))
 
     def expression(self, cvxpy: Any, w: Any) -> tuple[Any, list[Any]]:
-        return cvxpy.norm1(w if self._is_plain else cvxpy.multiply(self._factors(w), w)), []
+        return self._norm1(cvxpy, w), []
 
     def conjugate_expression(self, cvxpy: Any, v: Any) -> tuple[Any, list[Any]]:
-        most = 1 if self._is_plain else self._factors(v)
+        most = self._factors(v)
         return cvxpy.Constant(0.0), [v <= most, -v <= most]
 
     def latex(self) -> str:
-        return r"\lVert w \rVert_1" if self._is_plain else r"\sum_j \lambda_j \lvert w_j \rvert"
+        return r"\lVert w \rVert_1" if self.feature_weights is None else r"\sum_j \lambda_j \lvert w_j \rvert"
 
     def __str__(self) -> str:
-        return "‖w‖₁" if self._is_plain else "Σ λ_j |w_j|"
+        return "‖w‖₁" if self.feature_weights is None else "Σ λ_j |w_j|"
 
     def __repr__(self) -> str:
-        return "'l1'" if self._is_plain else f"OneNorm({self._shown()})"
+        return "'l1'" if self.feature_weights is None else f"OneNorm({self._shown()})"
 
 
 @dataclass(frozen=True)
-class ElasticNet(_Weighted, _Shrinking):
+class ElasticNet(_Weighted):
     """½ ‖w‖² + ``l1`` Σ λ_j |w_j| (Zou and Hastie 2005).
 
     Parameters
@@ -282,17 +301,13 @@ class ElasticNet(_Weighted, _Shrinking):
         return 0.5 * float(w @ w) + float(self._thresholds(w) @ np.abs(w))
 
     def weights(self, v: Array) -> Array:
-        # v with its entries shrunk.
         return np.sign(v) * np.maximum(np.abs(v) - self._thresholds(v), 0.0)
 
     def expression(self, cvxpy: Any, w: Any) -> tuple[Any, list[Any]]:
-        if self.feature_weights is None:
-            return 0.5 * cvxpy.sum_squares(w) + self.l1 * cvxpy.norm1(w), []
-        return 0.5 * cvxpy.sum_squares(w) + cvxpy.norm1(cvxpy.multiply(self._thresholds(w), w)), []
+        return 0.5 * cvxpy.sum_squares(w) + self.l1 * self._norm1(cvxpy, w), []
 
     def conjugate_expression(self, cvxpy: Any, v: Any) -> tuple[Any, list[Any]]:
-        most = self.l1 if self.feature_weights is None else self._thresholds(v)
-        return 0.5 * cvxpy.sum_squares(cvxpy.pos(cvxpy.abs(v) - most)), []
+        return 0.5 * cvxpy.sum_squares(cvxpy.pos(cvxpy.abs(v) - self._thresholds(v))), []
 
     def latex(self) -> str:
         norm = r"\lVert w \rVert_1" if self.feature_weights is None else r"\sum_j \lambda_j \lvert w_j \rvert"
@@ -313,7 +328,7 @@ class ElasticNet(_Weighted, _Shrinking):
 
 
 @dataclass(frozen=True)
-class GroupLasso(_Shrinking):
+class GroupLasso(Regularizer):
     """½ ‖w‖² + Σ_g λ_g ‖w_g‖: blocks of features that are used together or not at all (Yuan and Lin 2006).
 
     Parameters
@@ -353,7 +368,6 @@ class GroupLasso(_Shrinking):
         return 0.5 * float(w @ w) + sum(weight * float(np.linalg.norm(w[group])) for weight, group in self._blocks())
 
     def weights(self, v: Array) -> Array:
-        # v with the norm of every block shrunk.
         w = np.array(v, dtype=float)
         for weight, group in self._blocks():
             norm = float(np.linalg.norm(v[group]))
@@ -390,7 +404,7 @@ class GroupLasso(_Shrinking):
 
 
 @dataclass(frozen=True)
-class NonnegativeNorm(_Shrinking):
+class NonnegativeNorm(Regularizer):
     """½ ‖w‖² with w >= 0: a function that rises in every feature.
 
     Examples
@@ -403,7 +417,6 @@ class NonnegativeNorm(_Shrinking):
         return 0.5 * float(w @ w) if (w >= 0).all() else np.inf
 
     def weights(self, v: Array) -> Array:
-        # The positive part of v.
         return np.maximum(v, 0.0)
 
     def expression(self, cvxpy: Any, w: Any) -> tuple[Any, list[Any]]:

@@ -94,14 +94,14 @@ def as_text(formulation: Any) -> str:
     lines = [f"ℓ(t) = {_text_of(formulation.labeled)}"]
     if formulation.unlabeled is not None:
         terms.append("Σ over unlabelled points C* ℓ*(f)")
-        lines.append(f"ℓ*(t) = {_text_of(formulation.unlabeled)}")
+        lines.append(f"ℓ*(t) = {_text_of(formulation.unlabeled)}; C* is C_unlabeled")
     for group in formulation.groups:
         seen = "f - target" if group.has_targets else "f"
         terms.append(f"Σ over {group.name} C_i ℓ_{group.name}({seen if group.sign is None else f'sign ({seen})'})")
         lines.append(f"ℓ_{group.name}(t) = {_text_of(group.loss)}")
     if formulation.balance is not None:
         outputs = "f" if formulation.balance == "linear" else "v = f + y ξ"
-        lines.append(f"the mean of {outputs} over the unlabelled points is c")
+        lines.append(f"the mean of {outputs} over the unlabelled points is c, as the problem's balance says")
     lines += [f"constraint: {constraint}" for constraint in formulation.constraints]
     lines += [f"added: {one.name}" for one in formulation.additions]
     lines.append("f(x) = w·Φ(x) + b" if formulation.fit_intercept else "f(x) = w·Φ(x)")

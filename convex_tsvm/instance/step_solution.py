@@ -337,7 +337,7 @@ def _primal_points(step: ConvexStep, a: Array, weights: Array | None) -> list[_P
         if w is not None and np.isfinite(value := float(regularizer.value(w := np.asarray(w, dtype=float)))):
             found.append(_PrimalPoint(w, problem.linear_outputs(w), value, conjugate, missed))
     if not found:
-        raise ValueError(f"weights are needed for regularizer={regularizer!r}")
+        raise ValueError(f"regularizer={regularizer!r} is infinite, its value to be finite, at the weights of a solver")
     return found
 
 
