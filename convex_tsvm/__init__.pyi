@@ -39,7 +39,6 @@ from .formulations import relative_margin as relative_margin
 from .formulations import s3vm as s3vm
 from .formulations import svm as svm
 from .formulations import tsvm as tsvm
-from .formulations import universum_tsvm as universum_tsvm
 from .instance import Instance as Instance
 from .kernels import RBF as RBF
 from .kernels import Linear as Linear
@@ -75,6 +74,7 @@ from .relaxations import LowerBoundBuilder as LowerBoundBuilder
 from .selection.calibration import CalibratedTransduction as CalibratedTransduction
 from .selection.search import TransductiveSearchCV as TransductiveSearchCV
 from .solution import Solution as Solution
+from .table import register as register
 from .validation import InfeasibleError as InfeasibleError
 from .verification import derive as derive
 from .verification import verify as verify

@@ -12,7 +12,7 @@ _MOVED = {
     "kernels": "bagged_cluster_kernel CallableKernel cluster_kernel DeformedKernel density_kernel laplacian_kernel",
     "formulations": (
         "Addition addition compactness_weights ElasticNet GroupLasso NonnegativeNorm OneNorm "
-        "OutputConstraint Regularizer SafeLabels SquaredNorm"
+        "OutputConstraint Regularizer SafeLabels SquaredNorm universum_tsvm"
     ),
     "modeling": "CvxpySolver MixedIntegerModel UnrelaxedCompactMargin",
     "solvers": "NativeSolver",

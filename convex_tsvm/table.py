@@ -6,8 +6,10 @@ looks a method up by its name.  A new method is its file and one line here.  Not
 
 import importlib
 import inspect
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ClassVar
 
 from .notice import warn
@@ -75,11 +77,15 @@ class Formulation(Entry):
     solver: str = ""  # the only solver of convex steps that takes its regularizer, if not all do
     is_balanced: bool = True  # whether the balance of a problem is one of its constraints
     has_cost: bool = True  # whether its unlabelled points have the cost C* of the problem
+    function: Callable[..., Any] | None = None  # what states it, if it was registered
 
     @property
     def options(self) -> tuple[str, ...]:
         """Names of its options."""
         return tuple(self.defaults)
+
+    def load(self) -> Any:
+        return self.function or super().load()
 
 
 SOLVERS = {
@@ -130,9 +136,9 @@ _GRAPH = {"C_manifold": 1.0, "n_neighbors": 6, "normalized": True, "power": 1, "
 
 FORMULATIONS = {
     "svm": Formulation("formulations.by_name:_supervised", "the labelled points alone", _TSVM, has_cost=False),
-    "tsvm": Formulation("formulations.by_name:_transductive", "transductive SVM (S3VM)", _TSVM),
+    "tsvm": Formulation("formulations.tsvm:tsvm", "transductive SVM (S3VM)", _TSVM),
     "cs3vm": Formulation(
-        "formulations.by_name:_one_norm", "1-norm S3VM of Fung and Mangasarian", solver="cvxpy", is_balanced=False
+        "formulations.tsvm:cs3vm", "1-norm S3VM of Fung and Mangasarian", solver="cvxpy", is_balanced=False
     ),
     "cmm": Formulation("formulations.by_name:_compact_margin", "Compact Margin Machine", _COMPACT),
     "rmm": Formulation("formulations.by_name:_relative_margin", "Relative Margin Machine", _RELATIVE, has_cost=False),
@@ -191,3 +197,75 @@ def relaxation_named(argument: str, name: str) -> str:
     instead = RETIRED_RELAXATIONS[name]
     warn(f"{argument}={name!r} is retired: {argument}={instead!r}, which is stronger and faster, is used")
     return instead
+
+
+def registered() -> list[str]:
+    """The formulations that were given a name by :func:`register`."""
+    return [name for name, entry in FORMULATIONS.items() if entry.function is not None]
+
+
+def register(
+    function: Any = None, name: Any = None, *, summary: str = "", is_balanced: bool = True, has_cost: bool = True
+) -> Any:
+    """Give a formulation of one's own a name, by which it can be asked for as those of the package can.
+
+    The name is for :func:`~convex_tsvm.build`, ``loss=`` of estimators, which pass on their ``s`` and ``fit_intercept``
+    where these are options, and the command line, which runs files that register formulations: ``--import FILE``.
+
+    Parameters
+    ----------
+    function : callable
+        Returns the :class:`~convex_tsvm.Formulation`, or that and the :class:`~convex_tsvm.Problem` as it sees it.
+        Its parameters are options, with their defaults; one called ``problem`` is the problem that it is stated for.
+        Without one it is called once to see that it works.
+    name : str, optional
+        Letters, digits, _ and -; by default the function's.  The same function may be registered again.
+    summary : str, optional
+        What it is, in a few words; by default the first line of the function's docstring.
+    is_balanced, has_cost : bool, default True
+        Of a function of the problem: whether the balance of the problem is one of its constraints, and whether its
+        unlabelled points have the cost C*.  What another function returns says both itself.
+
+    Returns
+    -------
+    callable
+        The function, so that this is a decorator, too, with or without arguments.
+
+    Raises
+    ------
+    ValueError
+        If the name is taken or is none, the function is none, or it returned something else.
+
+    Examples
+    --------
+    >>> @ct.register(name="capped")
+    ... def capped_s3vm(cap=0.5):
+    ...     '''S3VM whose unlabelled points pay at most the cap.'''
+    ...     return ct.Formulation(ct.squared_hinge(), ct.losses.symmetric_squared_hinge().minimum(cap))
+    >>> ct.cccp(*ct.build("capped", problem, cap=0.3)).labels
+    array([-1., -1., -1.,  1.,  1.,  1.])
+    >>> del ct.table.FORMULATIONS["capped"]
+    """
+    if function is None:
+        return partial(register, name=name, summary=summary, is_balanced=is_balanced, has_cost=has_cost)
+    if not inspect.isfunction(function):
+        raise ValueError(f"function={function!r} must be a function that returns a Formulation")
+    name = function.__name__ if name is None else name
+    if not isinstance(name, str) or not re.fullmatch(r"\w[\w-]*", name):
+        raise ValueError(f"name={name!r} must be a word of letters, digits, _ and -; say one with name=")
+    place, before = f"{function.__module__}:{function.__qualname__}", FORMULATIONS.get(name)
+    if name in METHODS or (before is not None and (before.function is None or before.target != place)):
+        raise ValueError(f"name={name!r} is taken; taken are {', '.join([*FORMULATIONS, *METHODS])}")
+    taken = inspect.signature(function).parameters
+    defaults = {option: one.default for option, one in taken.items() if option != "problem"}
+    wanting = [option for option, default in defaults.items() if default is inspect.Parameter.empty]
+    if wanting:
+        raise ValueError(f"function={name}: {', '.join(wanting)} must have a default; only problem needs none")
+    if "problem" not in taken:
+        made = function()
+        if not hasattr(made, "is_balanced"):
+            raise ValueError(f"function={name} returned {made!r}; it must return a Formulation")
+        is_balanced, has_cost = made.is_balanced, made.unlabeled is not None
+    summary = summary or (inspect.getdoc(function) or name).partition("\n")[0].rstrip(".")
+    FORMULATIONS[name] = Formulation(place, summary, defaults, "", is_balanced, has_cost, function)
+    return function

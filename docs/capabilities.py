@@ -56,11 +56,21 @@ FORMULATIONS: dict[str, tuple[Callable[[], ct.Formulation], list[str] | None]] =
         ),
         None,
     ),
-    "universum, ramp": (lambda: ct.universum_tsvm([12, 13]), None),
+    "universum, ramp": (lambda: ct.formulations.universum_tsvm([12, 13]), None),
     "logistic, ramp": (lambda: ct.Formulation(ct.losses.logistic(), ct.symmetric_ramp(-0.3)), None),
     "hinge, a number of labels": (lambda: ct.tsvm("hinge"), ["--loss", "hinge", "--balance", "exact:0.5"]),
     "ramp, a number of labels": (ct.tsvm, ["--loss", "ramp", "--balance", "exact:0.5"]),
 }
+
+
+def formulations() -> dict[str, tuple[Callable[[], ct.Formulation], list[str] | None]]:
+    """Those of the page, and those that were registered, by their names on the command line."""
+    plain = ct.Problem([[-1.0], [-0.5], [0.5], [1.0]], [-1, 0, 0, 1])
+    own = {
+        name: (lambda name=name: ct.build(name, plain).formulation, ["--formulation", name])
+        for name in ct.table.registered()
+    }
+    return FORMULATIONS | own
 
 
 def problem_of(name: str, formulation: ct.Formulation) -> ct.Problem:
@@ -138,7 +148,7 @@ def outcome(run: Callable[[], Any]) -> str | None:
 def found() -> dict[str, list[str | None]]:
     """For every formulation the outcomes of all columns, the command line's last; "-" where it has no name there."""
     table: dict[str, list[str | None]] = {}
-    for name, (make, options) in FORMULATIONS.items():
+    for name, (make, options) in formulations().items():
         formulation = make()
         problem = problem_of(name, formulation)
         outcomes = [outcome(partial(do, formulation, problem)) for do in COLUMNS.values()]

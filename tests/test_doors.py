@@ -1,15 +1,22 @@
 """What users bring of their own: regularizers, formulations by name; and what printed symbols and multipliers mean."""
 
 import dataclasses
+import json
 import re
+import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
 from test_regularizers import MaximumNorm, random_case
 
 import convex_tsvm as ct
+from convex_tsvm.cli import main
 from convex_tsvm.formulations import GroupLasso, OneNorm, Regularizer
+
+sys.path.append(str(Path(__file__).parents[1] / "docs"))
+import capabilities
 
 
 class Plain(Regularizer):
@@ -100,3 +107,136 @@ def test_printed_symbols_say_which_parameters_they_are():
     assert "c, as the problem's balance says" in str(model)
     assert "C_unlabeled" not in str(model.supervised())
     assert "balance" not in str(dataclasses.replace(model, balance=None))
+
+
+@pytest.fixture
+def names():
+    """The table, which forgets after a test what was registered in it."""
+    yield ct.table.FORMULATIONS
+    for name in ct.table.registered():
+        del ct.table.FORMULATIONS[name]
+
+
+def points():
+    rng, truth = np.random.default_rng(0), np.resize([1.0, -1.0], 30)
+    X = rng.normal(size=(30, 2)) + 1.2 * truth[:, None]
+    return X, np.where(np.arange(30) < 8, truth, 0.0)
+
+
+def capped(cap=0.5, fit_intercept=True):
+    """S3VM whose unlabelled points pay at most the cap.
+
+    What else there is to say.
+    """
+    loss = ct.losses.symmetric_squared_hinge().minimum(cap)
+    return ct.Formulation(ct.squared_hinge(), loss, fit_intercept=fit_intercept)
+
+
+def test_a_registered_formulation_is_built_by_its_name_and_by_estimators(names):
+    assert ct.register(capped) is capped
+    assert ct.register(capped) is capped  # as a cell of a notebook that is run again does
+    assert names["capped"].options == ("cap", "fit_intercept")
+    assert names["capped"].summary == "S3VM whose unlabelled points pay at most the cap"
+    X, y = points()
+    problem = ct.Problem(X, y, kernel=ct.RBF(1.0), C=5.0, C_unlabeled=1.0, balance=0.1)
+    for cap in (0.5, 0.3):
+        formulation, seen = ct.build("capped", problem, **({} if cap == 0.5 else {"cap": cap}))
+        assert seen is problem
+        assert formulation.unlabeled(0.0) == cap
+        assert formulation.balance == "linear"
+    assert ct.build("capped", problem.replace(balance=None)).formulation.balance is None
+    with pytest.raises(ValueError, match="cup=1 is no option of the formulation capped, which takes cap, fit"):
+        ct.build("capped", problem, cup=1)
+    fit = {"kernel": "rbf", "sigma": 1.0, "C": 5.0, "C_unlabeled": 1.0, "balance": 0.1, "unlabeled": 0}
+    by_name = ct.TransductiveSVC(loss="capped", **fit).fit(X, y)
+    assert by_name.objective_ == ct.TransductiveSVC(loss=capped(), **fit).fit(X, y).objective_
+    assert by_name.objective_ != ct.TransductiveSVC(loss="squared_hinge", **fit).fit(X, y).objective_
+    without = ct.TransductiveSVC(loss="capped", fit_intercept=False, **fit).fit(X, y)
+    assert not without.solutions_[0].formulation.fit_intercept
+    with pytest.raises(ValueError, match="loss='uncapped' must be one of ramp"):
+        ct.TransductiveSVC(loss="uncapped", **fit).fit(X, y)
+
+
+def test_a_registered_formulation_may_change_the_problem(names):
+    @ct.register(name="wide-kernel", summary="on twice the width", is_balanced=False)
+    def wide(problem, s=-0.5):
+        return ct.cccp_tsvm(s, balance=None), problem.replace(kernel=ct.RBF(2 * problem.kernel.sigma))
+
+    X, y = points()
+    formulation, problem = ct.build("wide-kernel", ct.Problem(X, y, kernel=ct.RBF(1.0)))
+    assert (problem.kernel.sigma, formulation.balance, formulation.unlabeled(0.0)) == (2.0, None, 0.5)
+    assert (names["wide-kernel"].summary, names["wide-kernel"].is_balanced) == ("on twice the width", False)
+    with pytest.raises(ValueError, match="loss='wide-kernel' changes the problem"):
+        ct.TransductiveSVC(loss="wide-kernel", kernel="rbf", sigma=1.0, unlabeled=0).fit(X, y)
+
+
+def test_a_function_without_the_problem_says_itself_what_it_is_about(names):
+    ct.register(ct.svm, "labelled-only")
+    assert not names["labelled-only"].is_balanced
+    assert not names["labelled-only"].has_cost
+
+
+def of_a_problem(problem):
+    return "no formulation", problem
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: ct.register(capped, "tsvm"), "name='tsvm' is taken; taken are svm, tsvm, .*cccp"),
+        (lambda: ct.register(capped, "cccp"), "name='cccp' is taken"),
+        (lambda: [ct.register(capped, "mine"), ct.register(ct.svm, "mine")], "name='mine' is taken"),
+        (lambda: ct.register("capped"), "function='capped' must be a function that returns a Formulation"),
+        (lambda: ct.register(lambda: ct.svm(None)), "name='<lambda>' must be a word .* say one with name="),
+        (lambda: ct.register(capped, "a:b"), "name='a:b' must be a word"),
+        (lambda: ct.register(lambda cap: capped(cap + 1), "mine"), "cap must have a default; only problem needs none"),
+        (lambda: ct.register(lambda **more: capped(0.5, **more), "mine"), "more must have a default"),
+        (lambda: ct.register(ct.hinge, "mine"), "function=mine returned .*hinge.*must return a Formulation"),
+        (
+            lambda: ct.build(ct.register(of_a_problem) and "of_a_problem", ct.Problem(*points())),
+            "name='of_a_problem': its function returned .*; it must return a Formulation, or it and a Problem",
+        ),
+    ],
+)
+def test_what_cannot_be_registered_is_named(call, message, names):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+FILE = """
+import convex_tsvm as ct
+
+
+@ct.register
+def clipped(cap=0.5, s=-0.7):
+    return ct.Formulation(ct.squared_hinge(), ct.losses.symmetric_squared_hinge().minimum(cap + s + 0.7))
+"""
+
+
+def test_the_command_line_runs_files_that_register_formulations(names, tmp_path, capsys):
+    mine, (X, y) = tmp_path / "mine.py", points()
+    mine.write_text(FILE)
+    np.savez(tmp_path / "data.npz", X=X, y=np.resize([1, -1], 30), labeled=np.arange(8)[None])
+    asked = ["solve", str(tmp_path / "data.npz"), "--import", str(mine), "--formulation", "clipped", "--sigma", "1"]
+    asked += ["--C-unlabeled", "2", "--balance", "0.1", "--json"]
+    problem = ct.Problem(X, y, kernel=ct.RBF(1.0), C=10, C_unlabeled=2, balance=0.1)
+    # The function's own defaults hold, not those that the command line has for formulations of the package.
+    for options, built in (([], {}), (["--formulation-option", "cap=0.3"], {"cap": 0.3})):
+        assert main(asked + options) == 0
+        found = json.loads(capsys.readouterr().out)["objective"]
+        assert found == pytest.approx(ct.cccp(*ct.build("clipped", problem, **built)).objective, rel=1e-3)
+    assert main(["derive", "clipped", "--import", str(mine), "--json"]) == 0
+    capsys.readouterr()
+    mine.write_text("1 / 0")
+    for path, why in ((mine, "ZeroDivisionError: division by zero"), (tmp_path / "none.py", "FileNotFoundError")):
+        assert main([*asked[:2], "--import", str(path)]) == 2
+        assert f"import={str(path)!r} does not run: {why}" in capsys.readouterr().err
+
+
+def test_the_page_of_capabilities_tells_of_what_is_registered(names):
+    assert "capped" not in capabilities.formulations()
+    ct.register(capped)
+    make, options = capabilities.formulations()["capped"]
+    problem = capabilities.problem_of("capped", make())
+    assert capabilities.outcome(lambda: capabilities.commanded(problem, options)) is None
+    assert capabilities.outcome(lambda: capabilities.COLUMNS["CCCP, native"](make(), problem)) is None

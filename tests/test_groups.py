@@ -104,7 +104,7 @@ def test_universum_in_an_estimator():
     y = np.where(np.arange(46) < 8, np.append(truth, [-1] * 6), -1)
     near = [
         np.abs(
-            ct.TransductiveSVC(loss=ct.universum_tsvm(range(40, 46), cost=cost), balance=0.0)
+            ct.TransductiveSVC(loss=ct.formulations.universum_tsvm(range(40, 46), cost=cost), balance=0.0)
             .fit(X, y)
             .decision_function(X[40:])
         ).max()

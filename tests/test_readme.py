@@ -1,5 +1,6 @@
 """The README stays true."""
 
+import inspect
 import re
 from pathlib import Path
 
@@ -39,6 +40,7 @@ PAGES = {
     "docs/certificate.rst": 2,
     "docs/guide/fit.rst": 4,
     "docs/guide/many_points.rst": 4,
+    "docs/guide/prototype.rst": 1,
     "docs/guide/teach.rst": 2,
     "docs/guide/verify.rst": 3,
 }
@@ -70,6 +72,12 @@ def files(tmp_path, monkeypatch):
     Path("points.csv").write_text("\n".join(["length,width,kind", *rows]) + "\n", encoding="utf-8")
     np.savetxt("new_points.csv", X, delimiter=",", header="length,width", comments="")
     ct.exact_search(ct.s3vm(), ct.Problem(X, signs), certificate="optimum.npz")
+    page = (ROOT / "docs/guide/prototype.rst").read_text(encoding="utf-8")
+    (own,) = re.findall(r"   import convex_tsvm as ct\n+   @ct\.register\n.*?\n\n", page, flags=re.DOTALL)
+    Path("mine.py").write_text(inspect.cleandoc(own), encoding="utf-8")
+    yield
+    for name in ct.table.registered():
+        del ct.table.FORMULATIONS[name]
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -1,6 +1,7 @@
 """The parser of the command line, made of the classes of requests."""
 
 import argparse
+import runpy
 import shutil
 from collections.abc import Sequence
 from functools import partial
@@ -89,6 +90,14 @@ def build_parser() -> argparse.ArgumentParser:
 
 def read_request(arguments: Sequence[str] | None) -> tuple[Request, Any]:
     """What the arguments of the command line ask for, and the function that does it."""
+    first = _Parser(prog="convex-tsvm", add_help=False)
+    first.add_argument("--import", dest="files", action="append", default=[])
+    # What these files register is among the choices of the parser.
+    for path in first.parse_known_args(arguments)[0].files:
+        try:
+            runpy.run_path(path, run_name=path)
+        except Exception as error:
+            raise BadUsage(f"import={path!r} does not run: {type(error).__name__}: {error}") from error
     typed = vars(build_parser().parse_args(arguments))
     run, request = typed.pop("run"), typed.pop("request")
     return request(**typed, told=tuple(typed)), run

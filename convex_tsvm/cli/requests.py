@@ -59,6 +59,11 @@ def _assignments(kind: str, part: str, entries: Mapping[str, Any], names: Iterab
     return option(f"NAME=VALUE  of the {kind}: {taken}", (), part=part, type=read_assignment, action="append")
 
 
+def _imported() -> Any:
+    text = "FILE  a Python file that is run first, in which formulations of one's own are registered (ct.register)"
+    return option(text, (), "--import", part="model", action="append")
+
+
 def _time_limit(text: str, part: str = "task") -> Any:
     return option(f"SECONDS  stop {text} (default: none)", part=part)
 
@@ -162,6 +167,7 @@ class OfProblem(Reporting):
     n_neighbors: int = _model("K  lapsvm: in that graph", _OF_GRAPH["n_neighbors"], used_by=For.neighbors)
     power: int = _model("P  lapsvm: of the graph's Laplacian", _OF_GRAPH["power"], used_by=For.neighbors)
     formulation_option: Sequence[tuple[str, Any]] = _assignments("formulation", "model", FORMULATIONS, FORMULATIONS)
+    imported: Sequence[str] = _imported()
     annealing: int | None = _model("STEPS  raise C* in so many steps (default: it stays)", used_by=For.annealing)
     tol: float = _model("tolerance of the native solver (default: 1e-3)", 1e-3, used_by=For.descents)
     max_iter: int = _model("limit on convex steps", 100, used_by=For.descents)
@@ -341,6 +347,7 @@ class Derive(Reporting):
         "NAME=VALUE  an option of the formulation, such as loss=squared_hinge or fit_intercept=false", (), part="model",
         type=read_assignment, action="append",
     )  # fmt: skip
+    imported: Sequence[str] = _imported()
     latex: str | None = option("FILE  write it as LaTeX", part="written")
     html: str | None = option("FILE  write it as HTML, with formulas for MathJax", part="written")
     notebook: str | None = option("FILE  write it as a notebook (.ipynb), a step a cell", part="written")

@@ -151,11 +151,14 @@ def save(path: str, data: Data | Classes, task: Task, solutions: list[Solution],
 
 def formulated(request: OfProblem, task: Task, problem: Problem) -> Stated:
     """What a task minimizes, and the problem as it sees it."""
-    given = {**vars(request), "loss": task.loss(request.loss), **dict(request.formulation_option)}
+    options = dict(request.formulation_option)
     if not METHODS[task.method].has_bias:
-        given["fit_intercept"], problem = False, problem.replace(balance=None)
-    taken = FORMULATIONS[task.formulation].options
-    return build(task.formulation, problem, **{k: given[k] for k in taken if given.get(k) is not None})
+        options["fit_intercept"], problem = False, problem.replace(balance=None)
+    given = {**vars(request), "loss": task.loss(request.loss), **options}
+    entry = FORMULATIONS[task.formulation]
+    # Those of the package have the defaults of the command line; one that was registered has its own.
+    asked = {k: v for k, v in given.items() if entry.function is None or k in (*request.told, *options)}
+    return build(task.formulation, problem, **{k: asked[k] for k in entry.options if asked.get(k) is not None})
 
 
 def limited(time_limit: float | None) -> AbstractContextManager[None]:

@@ -2,13 +2,15 @@
 
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, TypeVar, dataclass_transform
 
 from sklearn.base import ClassifierMixin
 
 from ..formulations import Formulation, build
+from ..table import FORMULATIONS, registered
+from ..validation import one_of
 
 T = TypeVar("T", bound=type)
 
@@ -37,7 +39,7 @@ C : float > 0 or array, shape (n_samples,)
 C_unlabeled : float > 0, "tenth" or "balanced"
     Cost C* of unlabelled points; "tenth" is C / 10, "balanced" C L / U (collobert2006 §4.3).
 loss : {"hinge", "squared_hinge", "hard_margin"} or Formulation
-    Loss of all points, or a formulation of your own, for instance with links between points
+    Loss of all points, or a formulation of your own or its registered name, for instance with links between points
     (:func:`~convex_tsvm.must_link`).
 s : float in (-1, 0]
     Plateau of the ramp loss.
@@ -188,9 +190,19 @@ def _completed(made: Any) -> str:
     return head + "\n\n".join(f"{name}\n{'-' * len(name)}\n{text}" for name, text in made_of.items()) + "\n"
 
 
-def stated(loss: Any, problem: Any, **options: Any) -> Formulation:
-    """What ``loss=`` asks for: a formulation of the user's, or the S3VM with a loss by name and these options."""
-    return loss if isinstance(loss, Formulation) else build("tsvm", problem, loss=loss, **options).formulation
+def stated(loss: Any, problem: Any, among: Sequence[str] | None = None, **options: Any) -> Formulation:
+    """What ``loss=`` asks for: a formulation of the user's, or by its name one that was registered, or the S3VM with a
+    loss ``among`` those given, with these options.
+    """
+    if isinstance(loss, Formulation):
+        return loss
+    if loss not in registered():
+        loss = loss if among is None else one_of("loss", loss, among)
+        return build("tsvm", problem, loss=loss, **options).formulation
+    made = build(loss, problem, **{name: options[name] for name in options if name in FORMULATIONS[loss].options})
+    if made.problem is not problem:
+        raise ValueError(f"loss={loss!r} changes the problem, which build({loss!r}, ...) and the command line take")
+    return made.formulation
 
 
 def taken(made: Any, function: Callable[..., Any]) -> dict[str, Any]:

@@ -43,9 +43,8 @@ class LabellingTransduction(KernelExpansion, Transduction):
         return self._transduce(formulation, problem, **taken(self, self._transduce))
 
     def _formulation(self, problem: Problem) -> Formulation:
-        if not isinstance(self.loss, Formulation):  # else it is a loss whose choice of labels has relaxations
-            one_of("loss", self.loss, ("hinge", "squared_hinge", "hard_margin"))
-        return stated(self.loss, problem, fit_intercept=self.fit_intercept)
+        relaxed = ("hinge", "squared_hinge", "hard_margin")  # the losses whose choice of labels has relaxations
+        return stated(self.loss, problem, relaxed, fit_intercept=self.fit_intercept)
 
     def _solve(self, formulation: Formulation, problems: dict[str, Problem]) -> list[Solution]:
         if formulation.unlabeled is None:
@@ -250,9 +249,7 @@ class ExactTransductiveSVC(LabellingTransduction):
     certificate: str | os.PathLike[str] | None = None
 
     def _formulation(self, problem: Problem) -> Formulation:
-        if not isinstance(self.loss, Formulation):
-            one_of("loss", self.loss, LOSSES)
-        formulation = stated(self.loss, problem, s=self.s, fit_intercept=self.fit_intercept)
+        formulation = stated(self.loss, problem, LOSSES, s=self.s, fit_intercept=self.fit_intercept)
         one_of("balance_of", self.balance_of, ("outputs", "targets"))
         return formulation.balancing_targets() if self.balance_of == "targets" else formulation
 

@@ -45,8 +45,8 @@ class TransductiveSVC(KernelExpansion, Descent):
     loss : {"auto", "ramp", "hinge", "squared_hinge", "huber_hinge", "flat", "exp"} or Formulation
         Loss of the unlabelled points: symmetric ramp or symmetric hinge beside the hinge loss (Collobert et al.
         2006, eq. 3 and 1), symmetric squared hinge, the flat loss or exp(-5 t²) beside the squared hinge (Chapelle et
-        al. 2008, eq. 5, Figure 7 and eq. 14), or a formulation of your own.  "auto" is the loss that the method is
-        known by, such as "ramp" for cccp.
+        al. 2008, eq. 5, Figure 7 and eq. 14), or a formulation of your own, or its name if it was registered
+        (:func:`~convex_tsvm.register`).  "auto" is the loss that the method is known by, such as "ramp" for cccp.
     method : str or Method
         How the objective is minimized: a descent of ``ct.table.METHODS``, or a :class:`~convex_tsvm.Method` of your
         own.  By default tangents of the concave part (Collobert et al. 2006); "switching" (S3VMlight, Joachims 1999)

@@ -1,10 +1,11 @@
 """Formulations by the names of the table, stated for a problem: :func:`build`.
 
 The command line, the estimators and the documentation ask for a formulation here, so that its options have the same
-meaning and the same defaults for all of them.  Each function states one formulation; it is an entry of
-``table.FORMULATIONS``.
+meaning and the same defaults for all of them.  Each function states one formulation that needs the problem for that; it
+is an entry of ``table.FORMULATIONS``, as those are that :func:`~convex_tsvm.register` adds.
 """
 
+import inspect
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ from ..problem import Problem
 from ..table import FORMULATIONS
 from ..validation import finite, one_of
 from .formulation import Formulation
-from .tsvm import compact_margin, compactness_cost, compactness_weights, cs3vm, relative_margin, svm, tsvm
+from .tsvm import compact_margin, compactness_cost, compactness_weights, relative_margin, svm, tsvm
 
 
 class Stated(NamedTuple):
@@ -58,30 +59,28 @@ def build(name: str, problem: Problem, **options: Any) -> Stated:
         if option not in entry.options:
             taken = ", ".join(entry.options) or "none"
             raise ValueError(f"{option}={value!r} is no option of the formulation {name}, which takes {taken}")
-    stated: Stated = entry.load()(problem, **{**entry.defaults, **options})
-    return stated
+    function, given = entry.load(), {**entry.defaults, **options}
+    if "problem" in inspect.signature(function).parameters:
+        given["problem"] = problem
+    made = function(**given)
+    formulation, problem = made if isinstance(made, tuple) and len(made) == 2 else (made, problem)
+    if not isinstance(formulation, Formulation) or not isinstance(problem, Problem):
+        raise ValueError(
+            f"name={name!r}: its function returned {made!r}; it must return a Formulation, or it and a Problem"
+        )
+    return Stated(formulation.balanced_as(problem) if entry.is_balanced else formulation, problem)
 
 
 def _supervised(problem: Problem, loss: str, s: float, fit_intercept: bool) -> Stated:
     """The supervised part of a TSVM, with the balance of the problem as a mean of the outputs."""
-    transductive = tsvm(loss, s=s, fit_intercept=fit_intercept).balanced_as(problem)
-    return Stated(transductive.supervised(), problem.by_mean())
-
-
-def _transductive(problem: Problem, loss: str, s: float, fit_intercept: bool) -> Stated:
-    return Stated(tsvm(loss, s=s, fit_intercept=fit_intercept).balanced_as(problem), problem)
-
-
-def _one_norm(problem: Problem) -> Stated:
-    return Stated(cs3vm(), problem)
+    return Stated(tsvm(loss, s=s, fit_intercept=fit_intercept).supervised(), problem.by_mean())
 
 
 def _compact_margin(
     problem: Problem, epsilon: float, C_compact: float | str | None, s: float, fit_intercept: bool
-) -> Stated:
+) -> Formulation:
     weights = compactness_weights(problem, compactness_cost(problem, C_compact))
-    formulation = compact_margin(epsilon, *weights, s=s, fit_intercept=fit_intercept)
-    return Stated(formulation.balanced_as(problem), problem)
+    return compact_margin(epsilon, *weights, s=s, fit_intercept=fit_intercept)
 
 
 def _relative_margin(
@@ -97,7 +96,7 @@ def _relative_margin(
         C_compact = finite("C_compact", C_compact, above=0)
         problem = problem.replace(C_unlabeled=C_compact) if problem.n_unlabeled else problem
     weight, _ = compactness_weights(problem, C_compact)
-    formulation = relative_margin(epsilon, weight, balance="linear", fit_intercept=fit_intercept).balanced_as(problem)
+    formulation = relative_margin(epsilon, weight, balance="linear", fit_intercept=fit_intercept)
     return Stated(formulation if semi_supervised else formulation.supervised(), problem)
 
 
@@ -106,7 +105,7 @@ def _laplacian(problem: Problem, fit_intercept: bool, **graph: Any) -> Stated:
 
 
 def _transductive_laplacian(problem: Problem, loss: str, s: float, fit_intercept: bool, **graph: Any) -> Stated:
-    return _transductive(on_neighbor_graph(problem, **graph), loss, s, fit_intercept)
+    return Stated(tsvm(loss, s=s, fit_intercept=fit_intercept), on_neighbor_graph(problem, **graph))
 
 
 def on_neighbor_graph(

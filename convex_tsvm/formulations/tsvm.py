@@ -194,7 +194,7 @@ def universum_tsvm(
     --------
     >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1], [0.3], [0.4]])
     >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1, 0, 0], C=10, C_unlabeled=1, balance=None)
-    >>> solution = ct.cccp(ct.universum_tsvm([6, 7], cost=5.0, balance=None), problem)
+    >>> solution = ct.cccp(ct.formulations.universum_tsvm([6, 7], cost=5.0, balance=None), problem)
     >>> bool(np.abs(solution.scores[6:]).max() < 0.2)
     True
     """
