@@ -364,7 +364,7 @@ class Solution:
         """Recompute every figure from the dual variables, with nothing but the kernel.
 
         Where a descent on the smooth primal ended, the convex step is the one that is tangent there, and its dual
-        variables are the slopes of the losses.  An AttributeError says if the method went without either.
+        variables are minus the slopes of the losses.  An AttributeError says if the method went without either.
         """
         instance = Instance(self.formulation, self.problem)
         changed, constant = None, 0.0

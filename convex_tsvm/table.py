@@ -209,8 +209,8 @@ def register(
 ) -> Any:
     """Give a formulation of one's own a name, by which it can be asked for as those of the package can.
 
-    The name is for :func:`~convex_tsvm.build`, ``loss=`` of estimators, which pass on their ``s`` and ``fit_intercept``
-    where these are options, and the command line, which runs files that register formulations: ``--import FILE``.
+    The name is for :func:`~convex_tsvm.build`, ``loss=`` of estimators, whose ``s`` and ``fit_intercept`` it gets where
+    these are options, and the command line, which runs files that register formulations: ``--import FILE``.
 
     Parameters
     ----------
@@ -229,12 +229,8 @@ def register(
     Returns
     -------
     callable
-        The function, so that this is a decorator, too, with or without arguments.
-
-    Raises
-    ------
-    ValueError
-        If the name is taken or is none, the function is none, or it returned something else.
+        The function, so that this is a decorator, too, with or without arguments.  A ValueError says if the name is
+        taken or is none, if the function is none, or if it returned something else.
 
     Examples
     --------

@@ -240,3 +240,83 @@ def test_the_page_of_capabilities_tells_of_what_is_registered(names):
     problem = capabilities.problem_of("capped", make())
     assert capabilities.outcome(lambda: capabilities.commanded(problem, options)) is None
     assert capabilities.outcome(lambda: capabilities.COLUMNS["CCCP, native"](make(), problem)) is None
+
+
+def convex_model(lower=-9.0, upper=9.0, shift=0.0, balance="linear", fit_intercept=True):
+    """A convex formulation whose optimum moves smoothly: a constraint on outputs, and a point whose loss is shifted."""
+    tube = ct.losses.PLQ([], [(0.5, 0, 0)])
+    return ct.Formulation(
+        ct.squared_hinge(),
+        tube,
+        balance=balance,
+        fit_intercept=fit_intercept,
+        constraints=[ct.output_constraint({0: 1.0, 9: -2.0}, lower, upper)],
+        groups=[ct.PointGroup([12], (0.5 * ct.squared_hinge()).shift(-shift), cost=2.0)],
+    )
+
+
+def slope(value, at=0.0, h=1e-4):
+    """The derivative by central differences."""
+    return (value(at + h) - value(at - h)) / (2 * h)
+
+
+@pytest.mark.parametrize("kernel", [ct.Linear(), ct.RBF(1.5)], ids=str)
+@pytest.mark.parametrize("form", ["primal", "dual", "native"])
+def test_multipliers_are_the_derivatives_that_their_docstrings_say(form, kernel):
+    X, y = points()
+    problem = ct.Problem(X, y, kernel=kernel, C=3.0, C_unlabeled=0.2, balance=0.2)
+    finely = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), 1e-10)
+
+    def solved(given=problem, **changed):
+        step = convex_model(**changed).on(given).step(np.zeros(given.n))
+        solver = ct.solvers.NativeSolver(step.problem, tol=1e-10)
+        if form != "native":
+            solver = ct.modeling.CvxpySolver(step.problem, form=form, cvxpy_options=finely)
+        return solver.solve(step)
+
+    def value(*args, **changed):
+        return solved(*args, **changed).primal
+
+    free = solved()
+    middle = float(free.outputs[0] - 2 * free.outputs[9])
+    assert abs(free.multipliers[0]) < 1e-6
+    for end, sign in (("lower", 1), ("upper", -1)):
+        at = middle + 0.3 * sign
+        point = solved(**{end: at})
+        found = slope(lambda x, end=end: value(**{end: x}), at)
+        assert found * sign > 1e-3
+        assert point.multipliers[0] == pytest.approx(found, rel=1e-3)
+    equal = solved(lower=middle - 0.3, upper=middle - 0.3)
+    found = slope(lambda x: value(lower=x, upper=x), middle - 0.3)
+    assert found < -1e-3
+    assert equal.multipliers[0] == pytest.approx(found, rel=1e-3)
+    for c, bias in ((-0.6, True), (0.6, True), (0.6, False)):
+        found = slope(lambda x, bias=bias: value(problem.replace(balance=x), fit_intercept=bias), c)
+        assert abs(found) > 1e-2
+        assert solved(problem.replace(balance=c), fit_intercept=bias).gamma0 == pytest.approx(found, rel=1e-3)
+    found = slope(lambda x: value(shift=x))
+    assert found < -1e-3
+    assert -free.gamma[12] == pytest.approx(found, rel=1e-3)
+
+
+def test_dual_values_of_cvxpy_have_the_signs_that_are_stated():
+    X, y = points()
+    problem = ct.Problem(X, y, C=3.0, C_unlabeled=0.2, balance=0.6)
+
+    def written(c=0.6, lower=3.0, form="primal", balance="linear"):
+        model = convex_model(lower=lower, balance=balance)
+        given = getattr(model, form)(problem.replace(balance=c))
+        given.solve(solver="CLARABEL", **dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), 1e-10))
+        return given
+
+    definition, balance, end, _ = (one for one in written().constraints if one.args[0].size in (30, 1))
+    point = ct.cccp(convex_model(lower=3.0), problem, solver="cvxpy").step
+    np.testing.assert_allclose(definition.dual_value, point.gamma, atol=1e-5)
+    assert -balance.dual_value == pytest.approx(slope(lambda c: written(c).value, 0.6), rel=1e-3)
+    assert abs(balance.dual_value) > 1e-2
+    assert end.dual_value[0] == pytest.approx(slope(lambda x: written(lower=x).value, 3.0), rel=1e-3)
+    assert end.dual_value[0] > 1e-2
+    whole = written(form="dual", balance=None)
+    bias = next(one.value for one in written(balance=None).variables() if one.name() == "b")
+    assert whole.constraints[-1].dual_value == pytest.approx(float(bias), abs=1e-5)
+    assert abs(bias) > 1e-2

@@ -93,22 +93,22 @@ class Regularizer(ABC):
         return None
 
     def conjugate(self, v: Array) -> float:
-        """R*(v), infinite outside its domain; by default v·w - R(w) at the w of :meth:`weights`, or found by CVXPY.
-
-        What CVXPY finds is rounded up by more than its tolerance, so that dual values are lower bounds.
-        """
+        """R*(v), infinite outside its domain; by default v·w - R(w) at the :meth:`weights`, or the :meth:`supremum`."""
         w = self.weights(v)
-        return self._largest(v)[0] if w is None else float(v @ w) - self.value(w)
+        return self.supremum(v)[0] if w is None else float(v @ w) - self.value(w)
 
     def into_domain(self, v: Array) -> Array:
         """The v of R*'s domain that is nearest, or near, shape (d,); by default v itself if R* is finite there."""
         if np.isfinite(self.conjugate(v)):
             return v
         # By Moreau's decomposition v is a w and a slope of R there, which R* is finite at.
-        return np.asarray((v - self._largest(v, curvature=1.0)[1]) * (1 - 1e-8))
+        return np.asarray((v - self.supremum(v, curvature=1.0)[1]) * (1 - 1e-8))
 
-    def _largest(self, v: Array, curvature: float = 0.0) -> tuple[float, Array]:
-        """The largest v·w - R(w) - ½ curvature ‖w‖², rounded up, and a w where it is reached, if there is one."""
+    def supremum(self, v: Array, curvature: float = 0.0) -> tuple[float, Array]:
+        """The largest v·w - R(w) - ½ curvature ‖w‖², found by CVXPY, and a w where it is reached, if there is one.
+
+        It is rounded up by more than the solver's tolerance, so that dual values that are made of it are lower bounds.
+        """
         import cvxpy
 
         w = cvxpy.Variable(len(v))

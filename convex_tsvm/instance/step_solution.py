@@ -28,11 +28,14 @@ class StepSolution:
     Attributes
     ----------
     gamma : array, shape (n,)
-        Dual variables of the points.
+        Dual variables of the points: -γ_i is a slope of what point i pays at its output, by which the optimal value
+        rises where its loss is that of its output + δ, per unit of δ.
     gamma0 : float
-        Multiplier of the balance constraint (α₀ in collobert2006).
+        Multiplier of the balance constraint (α₀ in collobert2006): the derivative of the optimal value with respect to
+        the mean output c that is asked for.
     multipliers : array, shape (number of rows,)
-        μ, multipliers of the other constraints on outputs.
+        μ, multipliers of the other constraints on outputs: the derivatives of the optimal value with respect to the end
+        of each interval that its sum is at; >= 0 at a lower end, <= 0 at an upper one, 0 between.
     bias : float
         b.
     weights : array, shape (d,), or None

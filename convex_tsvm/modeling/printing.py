@@ -99,7 +99,12 @@ class Binding(IntEnum):
 
 
 class ReadableProblem(cp.Problem):
-    """A ``cvxpy.Problem`` that prints itself in symbols; ``parts`` names parts of vectors by their places."""
+    """A ``cvxpy.Problem`` that prints itself in symbols; ``parts`` names parts of vectors by their places.
+
+    Once it is solved, ``dual_value`` of its constraints has CVXPY's signs: in the primal that of f = X w + b is γ, that
+    of the balance is minus the derivative of the value with respect to c, and that of an inequality is what the value
+    rises by per unit that it is tightened; in the dual that of Σ γ = 0 is b.
+    """
 
     def __init__(
         self, objective: Any, constraints: Any = None, *, parts: Mapping[str, np.ndarray[Any, Any]] | None = None

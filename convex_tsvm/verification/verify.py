@@ -110,7 +110,7 @@ def _regularizer(regularizer: Regularizer, n_features: int) -> Iterator[Check]:
     rng = np.random.default_rng(0)
     sizes = np.geomspace(0.3, 10, 6)[:, None]
     slopes = [regularizer.into_domain(v) for v in sizes * rng.normal(size=(len(sizes), n_features))]
-    reached = [_supremum(regularizer, v) for v in slopes]
+    reached = [regularizer.supremum(v) for v in slopes]
     # What a solver found may be outside the domain of R by its tolerance, where the value is infinite.
     weights = [w for _, w in reached if np.isfinite(regularizer.value(w))] or [np.zeros(n_features)]
     values = [regularizer.value(w) for w in weights]
@@ -131,14 +131,6 @@ def _regularizer(regularizer: Regularizer, n_features: int) -> Iterator[Check]:
     gaps = [(regularizer.value(w) + c - v @ w) / (1 + abs(c)) for v, w, c in triples if w is not None]
     says = "R(w) + R*(v) = v·w at the weights that belong to v" if gaps else "v does not determine the weights"
     yield Check("regularizer_weights", says, "Fenchel-Young", float(np.abs(gaps).max(initial=0.0)), 1e-8)
-
-
-def _supremum(regularizer: Regularizer, v: Array) -> tuple[float, Array]:
-    """The largest v·w - R(w), and a w where it is reached."""
-    w = cp.Variable(len(v))
-    objective, constraints = regularizer.expression(cp, w)
-    value = cp.Problem(cp.Maximize(v @ w - objective), constraints).solve(solver="CLARABEL")
-    return float(value), np.zeros(len(v)) if w.value is None else np.asarray(w.value)
 
 
 def _least_value(objective: cp.Expression, constraints: list[cp.Constraint]) -> float:
