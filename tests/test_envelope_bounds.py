@@ -192,7 +192,8 @@ def test_which_relaxation_is_the_default(moons):
     with pytest.raises(ValueError, match="must be 'sdp' to be written"):
         builder.primal()
     with pytest.raises(ValueError, match=r"no relaxation: not by labels, since .*; nor by envelopes, since"):
-        ct.LowerBoundBuilder(ct.Formulation(ct.losses.logistic(), ct.symmetric_ramp(-0.3)), problem)
+        added = ct.formulations.addition(lambda w, b, f: b**2, name="small bias")
+        ct.LowerBoundBuilder(ct.Formulation(ct.hinge(), ct.symmetric_ramp(-0.3), additions=[added]), problem)
 
 
 def test_lent_curvatures_raise_the_bound(moons):
