@@ -175,7 +175,7 @@ def load_search(path: str | os.PathLike[str], search: Any) -> State:
         if theirs != ours:
             shown = "another problem" if name == "problem" else f"{name}={theirs!r}, not {ours!r}"
             raise ValueError(f"checkpoint={os.fspath(path)!r} is of a search with {shown}; remove it or name another")
-    if any(not np.array_equal(arrays[name], values) for name, values in own.items()):
+    if any(name not in arrays or not np.array_equal(arrays[name], values) for name, values in own.items()):
         raise ValueError(f"checkpoint={os.fspath(path)!r} is of a search with other losses or constraints")
     model.read(arrays)
     search.incumbent.read(arrays, header["objective"])
