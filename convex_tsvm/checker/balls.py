@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,21 +11,6 @@ EPS = 2.0**-52  # twice the largest relative error of one operation
 MORE = 1 + 1e-10  # covers the rounding of radii, which are short sums of products of numbers >= 0
 TINY = 1e-300  # covers underflow
 BITS = 192  # of the balls of Arb's
-
-
-#: Kinds of proofs, by what a search is about: each is a function of the space, a box, the stored proof and a cutoff,
-#: and returns a bound that no solution in the box is below, and a smaller box that has all those below the cutoff.
-PROOFS: dict[str, dict[str, Callable[..., Any]]] = {"labels": {}, "outputs": {}, "weights": {}}
-
-
-def proves(about: str, kind: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Decorator: the function checks one kind of proofs, as files call it, in searches about something."""
-
-    def registered(function: Callable[..., Any]) -> Callable[..., Any]:
-        PROOFS[about][kind] = function
-        return function
-
-    return registered
 
 
 class Refused(Exception):

@@ -9,22 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .balls import (
-    EPS,
-    MORE,
-    TINY,
-    Ball,
-    circles,
-    column,
-    counted,
-    demand,
-    floor,
-    halved,
-    kept,
-    placed,
-    proves,
-    reflected,
-)
+from .balls import EPS, MORE, TINY, Ball, circles, column, counted, demand, floor, halved, kept, placed, reflected
 from .kernels import centred, kernel_matrix
 
 FAR = 1e30  # beyond which a quadratic only rises, or only falls
@@ -361,7 +346,6 @@ class Lent:
         return bound, (np.maximum(low, claimed[0]), np.minimum(high, claimed[1]))
 
 
-@proves("outputs", "envelopes")
 def by_envelopes(given: Outputs, box: Any, proof: Any, cutoff: float) -> Any:
     """What the convex envelopes of losses prove, to which curvatures are lent: a bound, and a box that is claimed."""
     m = given.n

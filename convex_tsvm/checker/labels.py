@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .balls import BITS, EPS, MORE, TINY, Ball, column, counted, demand, norm, placed, proves
+from .balls import BITS, EPS, MORE, TINY, Ball, column, counted, demand, norm, placed
 from .kernels import centred, kernel_matrix
 
 
@@ -192,7 +192,6 @@ class Labels:
         return counted(low, high, points, labels_of(low, high)[points], fewest, most, 1.0)
 
 
-@proves("labels", "SVM of the known labels")
 def by_svm(given: Labels, box: Any, proof: Any, cutoff: float) -> Any:
     """A bound by weak duality for the SVM of the known labels, and ends of outputs by strong convexity."""
     y, gamma = labels_of(*box), proof.vector
@@ -226,7 +225,6 @@ def by_svm(given: Labels, box: Any, proof: Any, cutoff: float) -> Any:
     return bound, given.meet(box, low, high)
 
 
-@proves("labels", "an end of an output")
 def by_direction(given: Labels, box: Any, proof: Any, cutoff: float) -> Any:
     """An end of a single output, by weak duality for q(v) - θ v_i; it gives no bound."""
     demand(given.squared and not given.bias, "proofs of ends hold for the squared hinge without a free bias only")
@@ -247,7 +245,6 @@ def by_direction(given: Labels, box: Any, proof: Any, cutoff: float) -> Any:
     return -math.inf, given.meet(box, low, high)
 
 
-@proves("labels", "label matrices")
 def by_matrix(given: Labels, box: Any, proof: Any, cutoff: float) -> Any:
     """A bound by weak duality for the relaxation in label matrices (debie2004 §2); the box stays as it is."""
     demand(not given.bias and given.kind in ("none", "mean"), "label matrices take no free bias, no count, no targets")

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .balls import EPS, MORE, TINY, Ball, circles, column, demand, kept, norm, placed, proves
+from .balls import EPS, MORE, TINY, Ball, circles, column, demand, kept, norm, placed
 from .labels import Labels, labels_of
 
 EACH = ("square", "unit", "upper", "lower", "arc", "count")  # multipliers that a proof may take a share of
@@ -171,7 +171,6 @@ class Signs:
         return bound, given.meet(box, low, high)
 
 
-@proves("labels", "signs")
 def by_signs(given: Labels, box: Any, proof: Any, cutoff: float) -> Any:
     """What the tangent of a convex quadratic in outputs and signs proves."""
     demand(given.squared, "a proof is by signs, which holds for the squared hinge only")

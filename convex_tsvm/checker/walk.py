@@ -5,22 +5,36 @@ import json
 import math
 import time
 import zipfile
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from .balls import BITS, PROOFS, Refused, demand
-from .envelopes import Outputs
-from .labels import Labels
-from .signs import EACH
-from .weights import Weights
+from .balls import BITS, Refused, demand
+from .envelopes import Outputs, by_envelopes
+from .labels import Labels, by_direction, by_matrix, by_svm
+from .signs import EACH, by_signs
+from .weights import Weights, by_planes
 
 FORMAT = "convex_tsvm certificate 1"
 PROBLEM = {"y", "cost", "balance_points", "X", "X_data", "X_indices", "X_indptr", "X_shape"}
 
-#: What a search may be about, by the space that says what its boxes are.
-SPACES: dict[str, Any] = {"labels": Labels, "outputs": Outputs, "weights": Weights}
+#: Kinds of proofs of labels, as files call them: functions of the space, a box, the stored proof and a cutoff.  Each
+#: returns a bound that no solution in the box is below, and a smaller box that has all those below the cutoff.
+OF_LABELS = {
+    "SVM of the known labels": by_svm,
+    "an end of an output": by_direction,
+    "label matrices": by_matrix,
+    "signs": by_signs,
+}
+
+#: What a search may be about: the space that says what its boxes are, and its kinds of proofs.
+SPACES: dict[str, tuple[Any, dict[str, Callable[..., Any]]]] = {
+    "labels": (Labels, OF_LABELS),
+    "outputs": (Outputs, {"envelopes": by_envelopes}),
+    "weights": (Weights, {"planes": by_planes}),
+}
 
 
 def named(**parts: str) -> set[str]:
@@ -155,7 +169,7 @@ class Certificate:
             self.bound = float(a["proven_threshold"][0])
         demand(isinstance(self.bound, float) and not math.isnan(self.bound), f"{self.bound!r} is no number for a bound")
         demand(header["about"] in SPACES, f"a search about {header['about']!r} is not covered")
-        space, self.kinds = SPACES[header["about"]], PROOFS[header["about"]]
+        space, self.kinds = SPACES[header["about"]]
         self.given = space(header["statement"], header["problem"]["kernel"], a)
         self.parents, self.signs, self.variables, self.places = (
             a[f"record_{name}"].tolist() for name in ("parent", "sign", "variable", "place")
@@ -299,9 +313,9 @@ def walked(path: Any) -> tuple[Verdict, Certificate | None]:
     """The same, and the certificate with what was found at its nodes, as far as it can be read."""
     import flint
 
-    began, bits, flint.ctx.prec, certificate = time.perf_counter(), flint.ctx.prec, BITS, None
+    began, certificate = time.perf_counter(), None
     try:
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"), flint.ctx.workprec(BITS):
             certificate = Certificate(path)
             found = certificate.check()
     except (FileNotFoundError, KeyboardInterrupt):
@@ -310,8 +324,6 @@ def walked(path: Any) -> tuple[Verdict, Certificate | None]:
         found = Verdict(False, "a matrix that must be positive semidefinite is not")
     except Exception as error:  # whatever a damaged file leads to, it is no proof
         found = Verdict(False, str(error) if isinstance(error, Refused) else f"the file is damaged: {error!r}")
-    finally:
-        flint.ctx.prec = bits
     if certificate is not None:
         found.unknown = certificate.unknown
     found.seconds = time.perf_counter() - began

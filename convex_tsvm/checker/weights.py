@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ._loops import below, touch
-from .balls import EPS, MORE, TINY, demand, halved, proves, reflected
+from .balls import EPS, MORE, TINY, demand, halved, reflected
 from .kernels import points_of
 
 
@@ -355,7 +355,6 @@ def monomials(kernel: Any, d: int, constant: bool) -> list[tuple[float, Any]] | 
     return found
 
 
-@proves("weights", "planes")
 def by_planes(given: Weights, box: Any, proof: Any, cutoff: float) -> Any:
     """What a convex combination of planes proves: a bound, and a box that is claimed."""
     k, sides = proof.number, 2 if proof.share else 0

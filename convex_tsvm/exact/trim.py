@@ -77,10 +77,9 @@ def trim_certificate(path: str | os.PathLike[str], out: str | os.PathLike[str]) 
     check_flint()
     import flint
 
-    out, before, bits = new_file("out", out), os.stat(path).st_size, flint.ctx.prec
-    flint.ctx.prec = BITS
+    out, before = new_file("out", out), os.stat(path).st_size
     try:
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"), flint.ctx.workprec(BITS):
             certificate = Certificate(path)
             certificate.check()
             for thorough in (True, False):
@@ -91,8 +90,6 @@ def trim_certificate(path: str | os.PathLike[str], out: str | os.PathLike[str]) 
                 raise ValueError(f"{path} cannot be made smaller: what is left of it would not be proven")
     except Refused as error:
         raise ValueError(f"{path} is no certificate that holds: {error}") from None
-    finally:
-        flint.ctx.prec = bits
     write_arrays(out, arrays)
     return Trimmed(*counts, before, os.stat(out).st_size)
 

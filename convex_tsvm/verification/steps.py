@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from ..modeling.line_breaks import broken_latex
 from .exact import Claim, Functions
 from .report import plain
-from .symbols import Formula, Point, Square, Sum, Symbol, Vector, numbers, total
+from .symbols import Formula, Point, Square, Sum, Symbol, numbers, total, vector
 
 
 class Lemma(Enum):
@@ -405,7 +405,7 @@ class Setting:
                     point.values[symbol.name, i + others] = symbol[i].value(point)
         if first:
             mean = Sum("i", "F", x["i"]).value(point)
-            point.values["x", 0] = Vector(one // others if isinstance(one, int) else one / others for one in mean)
+            point.values["x", 0] = vector(one // others if isinstance(one, int) else one / others for one in mean)
         return point
 
 

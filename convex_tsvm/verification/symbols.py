@@ -11,25 +11,14 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
+import numpy as np
+
 from .parameters import Parametric
 
 
-class Vector(tuple[Any, ...]):
-    """A vector of numbers."""
-
-    def __add__(self, other: Any) -> Vector:
-        return self if other == 0 else Vector(a + b for a, b in zip(self, other, strict=True))
-
-    __radd__ = __add__
-
-    def __mul__(self, factor: Any) -> Vector:
-        return Vector(factor * a for a in self)
-
-    __rmul__ = __mul__
-
-    def dot(self, other: Vector) -> Any:
-        """The inner product."""
-        return sum(a * b for a, b in zip(self, other, strict=True))
+def vector(entries: Iterable[Any]) -> Any:
+    """An array of numbers of whatever kind, such as fractions."""
+    return np.array(list(entries), dtype=object)
 
 
 @dataclass
@@ -61,7 +50,7 @@ class Point:
                 bound: dict[str, Any] = dict(zip(names, key[1:], strict=False))  # none of a single symbol
                 self.values[key] = formula.value(self.within(bound))
             elif symbol.is_vector:
-                self.values[key] = Vector(self.draw() for _ in range(self.dimension))
+                self.values[key] = vector(self.draw() for _ in range(self.dimension))
             else:
                 self.values[key] = self.draw()
         return self.values[key]
@@ -76,9 +65,10 @@ class Point:
         """The value of a function, or of the symbol that stands for it there."""
         if name in self.functions:
             return self.functions[name](self, argument)
-        if (name, argument) not in self.values:
-            self.values[name, argument] = self.draw()
-        return self.values[name, argument]
+        key = name, tuple(argument) if isinstance(argument, np.ndarray) else argument
+        if key not in self.values:
+            self.values[key] = self.draw()
+        return self.values[key]
 
 
 def numbers(seed: int) -> Callable[[], int]:
@@ -213,10 +203,7 @@ class Total(Formula):
     level = 1
 
     def value(self, point: Point) -> Any:
-        first, *others = (term.value(point) for term in self.terms)
-        for other in others:
-            first = other + first if isinstance(other, Vector) else first + other
-        return first
+        return sum(term.value(point) for term in self.terms)
 
     def show(self, tex: bool) -> str:
         shown = self.terms[0].show(tex)
@@ -281,7 +268,7 @@ class Square(Formula):
 
     def value(self, point: Point) -> Any:
         value = self.of.value(point)
-        return value.dot(value) if isinstance(value, Vector) else value * value
+        return value @ value if isinstance(value, np.ndarray) else value * value
 
     def show(self, tex: bool) -> str:
         if is_vector(self.of):
@@ -300,7 +287,7 @@ class Dot(Formula):
     level = 2
 
     def value(self, point: Point) -> Any:
-        return self.one.value(point).dot(self.other.value(point))
+        return self.one.value(point) @ self.other.value(point)
 
     def show(self, tex: bool) -> str:
         one, other = (part.bracketed(tex, 3) for part in (self.one, self.other))
@@ -317,10 +304,7 @@ class Sum(Formula):
     level = 2
 
     def value(self, point: Point) -> Any:
-        found: Any = 0
-        for member in point.sets[self.over]:
-            found = self.of.value(point.within({self.index: member})) + found
-        return found
+        return sum(self.of.value(point.within({self.index: member})) for member in point.sets[self.over])
 
     def show(self, tex: bool) -> str:
         if isinstance(self.of, Product) and self.of.factor < 0 and not isinstance(self.of.factor, Parametric):
