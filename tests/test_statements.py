@@ -158,7 +158,7 @@ def test_a_grade_has_a_reason():
         in ct.papers.grade("collobert2006", 4, ct.papers.paper("collobert2006")[4].printed).reason
     )
     # A value in place of a function is graded on the problem of six points.
-    assert ct.papers.grade("collobert2006", 8, right(ct.papers.paper("collobert2006").six))
+    assert ct.papers.grade("collobert2006", 8, right(ct.papers.paper("collobert2006").quantities()[0]))
     for number in (99, "eq. 99", "Figure 8"):
         with pytest.raises(ValueError, match="must be one of"):
             ct.papers.grade("collobert2006", number, 0.0)

@@ -78,13 +78,33 @@ class Labels:
     def read(
         cls, y: Any, marker: Any, name: str, sample_weight: Any = None, class_weight: Any = None, sizes: Any = None
     ) -> Labels:
-        """Labels as users give them; see :func:`split_labels`, and ``fit`` for the weights."""
-        classes, index, unlabeled = split_labels(y, marker, name, sizes)
-        own = None
+        """Labels as users give them; see ``fit`` for the weights.
+
+        ``y`` holds numbers, strings or dates, and ``marker`` where a label is unknown; NaN matches every missing value
+        (NaN, None, NaT, pandas' NA), None marks nothing.  ``sizes``, a balance as users give it, may say how large two
+        classes are of which not both have a label.  ``name`` is the estimator's, for errors.
+        """
+        if y is None:
+            raise ValueError(f"This {name} estimator requires y to be passed, but the target y is None.")
+        y = _readable(column_or_1d(y, warn=True))
+        unlabeled = _matches(y, marker)
+        _warn_of_zeros(y, marker)
+        known, index, own = y[~unlabeled], np.full(len(y), -1, dtype=np.intp), None
+        if known.dtype == object and len({isinstance(one, str) for one in known if not _is_missing(one)}) > 1:
+            raise ValueError("y mixes text and numbers as labels; use one kind")
+        if len(known):
+            classes, index[~unlabeled] = _classes(_checked(known, marker), sizes, marker, bool(unlabeled.any()))
+        elif (two := Balance.read(sizes).two_classes) is not None:
+            classes = two
+        else:
+            raise ValueError(
+                f"y has no labelled point: every entry is unlabeled={marker!r}; two clusters are found if their "
+                "sizes are given by a number"
+            )
         if class_weight is not None:
             own = np.where(unlabeled, 1.0, _class_weights(class_weight, classes, index[~unlabeled])[index])
         weights = None if sample_weight is None else checked_weights(sample_weight, len(index))
-        if weights is not None and len(index) > unlabeled.sum():
+        if weights is not None and len(known):
             check_labels_count(weights[~unlabeled], classes[index[~unlabeled]])
         return cls(classes, index, unlabeled, weights, own)
 
@@ -143,34 +163,6 @@ class Labels:
             return None
         found = np.flatnonzero(self.unlabeled & (self.weights > 0))
         return found if 0 < len(found) < self.unlabeled.sum() else None
-
-
-def split_labels(
-    y: Any, marker: Any, name: str, sizes: Any = None
-) -> tuple[NDArray[Any], NDArray[np.intp], NDArray[np.bool_]]:
-    """Classes, class index of every point (-1 for unknown), and which points are unlabelled.
-
-    ``y`` holds numbers, strings or dates, and ``marker`` where a label is unknown; NaN matches every missing value
-    (NaN, None, NaT, pandas' NA), None marks nothing.  ``sizes``, a balance as users give it, may say how large two
-    classes are of which not both have a label.  ``name`` is the estimator's, for errors.
-    """
-    if y is None:
-        raise ValueError(f"This {name} estimator requires y to be passed, but the target y is None.")
-    y = _readable(column_or_1d(y, warn=True))
-    unlabeled = _matches(y, marker)
-    _warn_of_zeros(y, marker)
-    known, index = y[~unlabeled], np.full(len(y), -1, dtype=np.intp)
-    if len(known) == 0:
-        if (two := Balance.read(sizes).two_classes) is None:
-            raise ValueError(
-                f"y has no labelled point: every entry is unlabeled={marker!r}; two clusters are found if their "
-                "sizes are given by a number"
-            )
-        return two, index, unlabeled
-    if known.dtype == object and len({isinstance(label, str) for label in known if not _is_missing(label)}) > 1:
-        raise ValueError("y mixes text and numbers as labels; use one kind")
-    classes, index[~unlabeled] = _classes(_checked(known, marker), sizes, marker, bool(unlabeled.any()))
-    return classes, index, unlabeled
 
 
 def _classes(known: NDArray[Any], sizes: Any, marker: Any, some_unknown: bool) -> tuple[NDArray[Any], NDArray[np.intp]]:

@@ -31,72 +31,62 @@ from .parameters import estimator, stated, taken
 MOST_CENTRE_ENTRIES = 2**24
 
 
-@dataclass(frozen=True, eq=False)
-class KernelApproximation:
+def fitted_map(asked: Any, X: LinearPoints, *, n_components: int, gamma: float | str | None, random_state: int) -> Any:
     """A map φ from points to some hundred features whose inner products are nearly a kernel's: linear methods learn it.
 
-    scikit-learn makes them: Nyström's from the kernel values with some landmarks (Williams and Seeger 2001), and random
-    Fourier features of the RBF kernel (Rahimi and Recht 2008).  Landmarks are centres of k-means, which lose less of
-    the kernel than as many of the points do (Zhang, Tsang and Kwok 2008).
+    It is the one that is asked for, "nystroem", "fourier" or a transformer, fitted to at most 10 000 of the points X.
+    scikit-learn makes it: Nyström's from the kernel values with some landmarks (Williams and Seeger 2001), at most as
+    many as there are points to fit to, or random Fourier features of the RBF kernel (Rahimi and Recht 2008).  Landmarks
+    are centres of k-means, which lose less of the kernel than as many of the points do (Zhang, Tsang and Kwok 2008).
     """
+    from sklearn.base import clone
+    from sklearn.kernel_approximation import Nystroem, RBFSampler
 
-    transformer: Any
+    rng, n = np.random.default_rng(random_state), X.shape[0]
+    sample = X.take(np.sort(rng.choice(n, min(n, 10_000), replace=False)))
+    if isinstance(asked, str) and asked in ("nystroem", "fourier"):
+        n_components = integer("n_components", n_components, least=1)
+        kernel = make_kernel("rbf", sample, gamma=gamma)
+        common = {"gamma": kernel.gamma, "random_state": random_state}  # type: ignore[attr-defined]
+        if asked == "fourier":
+            return RBFSampler(n_components=n_components, **common).fit(sample)
+        landmarks = _landmarks(sample, n_components, random_state)
+        return _turned(Nystroem(kernel="rbf", n_components=landmarks.shape[0], **common).fit(landmarks))
+    if not (hasattr(asked, "fit") and hasattr(asked, "transform")):
+        raise ValueError(
+            f"kernel_approximation={asked!r} must be 'nystroem', 'fourier', a transformer of scikit-learn, or None"
+        )
+    return clone(asked).fit(sample)
 
-    @classmethod
-    def fit(
-        cls, asked: Any, X: LinearPoints, *, n_components: int, gamma: float | str | None, random_state: int
-    ) -> KernelApproximation:
-        """The map that is asked for, "nystroem", "fourier" or a transformer, fitted to at most 10 000 of the points X.
 
-        Nyström's map has at most as many features as there are points to fit to.
-        """
-        from sklearn.base import clone
-        from sklearn.kernel_approximation import Nystroem, RBFSampler
+def mapped(transformer: Any, X: LinearPoints) -> DensePoints:
+    """Features of n points, shape (n, n_components), in single precision: 4 bytes for each point and feature."""
+    n, at_once = X.shape[0], 2048
+    first = np.asarray(transformer.transform(X.take(np.arange(1))))
+    features = np.empty((n, first.shape[1]), dtype=np.float32)
 
-        rng, n = np.random.default_rng(random_state), X.shape[0]
-        sample = X.take(np.sort(rng.choice(n, min(n, 10_000), replace=False)))
-        if isinstance(asked, str) and asked in ("nystroem", "fourier"):
-            n_components = integer("n_components", n_components, least=1)
-            kernel = make_kernel("rbf", sample, gamma=gamma)
-            common = {"gamma": kernel.gamma, "random_state": random_state}  # type: ignore[attr-defined]
-            if asked == "fourier":
-                return cls(RBFSampler(n_components=n_components, **common).fit(sample))
-            landmarks = _landmarks(sample, n_components, random_state)
-            return cls(_turned(Nystroem(kernel="rbf", n_components=landmarks.shape[0], **common).fit(landmarks)))
-        if not (hasattr(asked, "fit") and hasattr(asked, "transform")):
-            raise ValueError(
-                f"kernel_approximation={asked!r} must be 'nystroem', 'fourier', a transformer of scikit-learn, or None"
-            )
-        return cls(clone(asked).fit(sample))
+    def fill(start: int) -> None:
+        rows = np.arange(start, min(start + at_once, n))
+        features[rows] = transformer.transform(X.take(rows))
 
-    def __call__(self, X: LinearPoints) -> DensePoints:
-        """Features of n points, shape (n, n_components), in single precision: 4 bytes for each point and feature."""
-        n, at_once = X.shape[0], 2048
-        first = np.asarray(self.transformer.transform(X.take(np.arange(1))))
-        features = np.empty((n, first.shape[1]), dtype=np.float32)
+    with one_blas_thread():
+        in_threads(fill, range(0, n, at_once))
+    return DensePoints(features)
 
-        def fill(start: int) -> None:
-            rows = np.arange(start, min(start + at_once, n))
-            features[rows] = self.transformer.transform(X.take(rows))
 
-        with one_blas_thread():
-            in_threads(fill, range(0, n, at_once))
-        return DensePoints(features)
+def model_of_points(transformer: Any, found: FittedModel, n_features: int) -> FittedModel:
+    """The model of points with ``n_features`` that is linear in their features as ``found`` says.
 
-    def model(self, found: FittedModel, n_features: int) -> FittedModel:
-        """The model of points with ``n_features`` that is linear in their features as ``found`` says.
+    With Nyström's features w·φ(x) is an expansion in the RBF kernel, Σ_j c_j k(z_j, x), which can be saved.
+    """
+    from sklearn.kernel_approximation import Nystroem
 
-        With Nyström's features w·φ(x) is an expansion in the RBF kernel, Σ_j c_j k(z_j, x), which can be saved.
-        """
-        from sklearn.kernel_approximation import Nystroem
-
-        made = self.transformer
-        if isinstance(made, Nystroem) and made.kernel == "rbf" and made.gamma is not None:
-            coefficients = found.weights @ made.normalization_
-            own = {"kernel": RBF(gamma=made.gamma), "points": made.components_, "coefficients": coefficients}
-            return replace(found, **own, n_features=n_features)
-        whole = {one.name: getattr(found, one.name) for one in fields(found)}
-        return MappedModel(**{**whole, "n_features": n_features}, transformer=made)
+    if isinstance(transformer, Nystroem) and transformer.kernel == "rbf" and transformer.gamma is not None:
+        coefficients = found.weights @ transformer.normalization_
+        own = {"kernel": RBF(gamma=transformer.gamma), "points": transformer.components_, "coefficients": coefficients}
+        return replace(found, **own, n_features=n_features)
+    whole = {one.name: getattr(found, one.name) for one in fields(found)}
+    return MappedModel(**{**whole, "n_features": n_features}, transformer=transformer)
 
 
 def _landmarks(sample: Any, count: int, random_state: int) -> Any:
@@ -137,8 +127,8 @@ class MappedModel(FittedModel):
     transformer: Any = field(kw_only=True)
 
     def __call__(self, X: Any) -> Array:
-        mapped = KernelApproximation(self.transformer)(linear_points(X)).X
-        return np.asarray(mapped @ self.weights.T + self.intercept, dtype=float)
+        features = mapped(self.transformer, linear_points(X)).X
+        return np.asarray(features @ self.weights.T + self.intercept, dtype=float)
 
 
 @estimator
@@ -262,14 +252,13 @@ class LinearTransductiveSVC(Descent):
         if self.kernel_approximation is None:
             return X, labels
         integer("random_state", self.random_state, least=0)
-        mapped = KernelApproximation.fit(self.kernel_approximation, X, **taken(self, KernelApproximation.fit))
-        self.approximation_ = mapped.transformer
-        return mapped(X), labels
+        self.approximation_ = fitted_map(self.kernel_approximation, X, **taken(self, fitted_map))
+        return mapped(self.approximation_, X), labels
 
     def _store(self, labels: Labels, solutions: list[Solution]) -> None:
         super()._store(labels, solutions)
         if self.kernel_approximation is not None:
-            self.model_ = KernelApproximation(self.approximation_).model(self.model_, self.n_features_in_)
+            self.model_ = model_of_points(self.approximation_, self.model_, self.n_features_in_)
             del self.coef_
 
     def _problem(self, X: LinearPoints, labels: Labels, k: int) -> Problem:
@@ -279,8 +268,8 @@ class LinearTransductiveSVC(Descent):
 
     def _given(self, labels: Labels, k: int) -> dict[str, Any]:
         (C, C_unlabeled), balance = self._costs(labels), self._balance(labels, k)
-        own = {"C": C, "C_unlabeled": C_unlabeled, "balance": balance, "balance_sample": labels.counted}
-        return {"y": labels.signs(k), **own}
+        given = {"C": C, "C_unlabeled": C_unlabeled, "balance": balance, "balance_sample": labels.counted}
+        return given | {"y": labels.signs(k)}
 
     def _balance(self, labels: Labels, k: int) -> Any:
         """The balance of the problem of class k against the rest, from ``positive_fraction``."""

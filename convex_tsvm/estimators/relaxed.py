@@ -259,12 +259,9 @@ class ExactTransductiveSVC(LabellingTransduction):
         return super()._solve(formulation, problems)
 
     def _label(self, formulation: Formulation, name: str, problem: Problem) -> ExactSolution:
-        names = ("bounds", "branch_on", "strategy", "branching", "gap", "max_nodes", "time_limit", "solver", "n_jobs")
-        files = {"checkpoint": self.checkpoint, "certificate": self.certificate}
         with self._status(lambda: f"class {name}") as progress:
             tell = None if progress is None else lambda reached: progress.tell(str(reached))
-            own = {name: getattr(self, name) for name in names}
-            return exact_search(formulation, problem, **own, **files, callback=tell)
+            return exact_search(formulation, problem, **taken(self, BranchAndBound), callback=tell)
 
     def _store(self, labels: Labels, solutions: list[Solution]) -> None:
         super()._store(labels, solutions)

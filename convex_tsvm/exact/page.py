@@ -70,6 +70,10 @@ def certificate_page(path: str | os.PathLike[str], out: str | os.PathLike[str]) 
 
 
 def _head(name: str, found: Verdict, problem: Problem, told: tuple[str, str]) -> str:
+    # What is claimed is a bound, or labels of all solutions below a threshold.
+    claim = {"no solution is below": f"{found.lower_bound:.10g} (gap {found.gap:.2e})"}
+    if found.n_proven is not None:
+        claim = {f"labels of all solutions below {found.threshold:.10g}": f"{found.n_proven} besides those given"}
     rows = {
         "file": f"<code>{html.escape(name)}</code>",
         "points": f"{problem.n_labeled} labelled, {problem.n_unlabeled} unlabelled, "
@@ -79,19 +83,12 @@ def _head(name: str, found: Verdict, problem: Problem, told: tuple[str, str]) ->
         "formulation": html.escape(told[0]),
         "stated": html.escape(told[1]),
         "best objective found": f"{found.upper_bound:.10g}",
-        **_claim(found),
+        **claim,
         "tree": f"{found.n_nodes} nodes, {found.n_proofs} proofs, {found.n_open} nodes still open",
     }
     word = '<b class="yes">proven</b>' if found.holds else f'<b class="no">not proven</b>: {html.escape(found.problem)}'
     verdict = f"<h2>Verdict</h2>\n<p>By arithmetic and code of its own: {word}</p>"
     return f"<h1>Certificate of an exact search</h1>\n{_table([], rows.items())}\n{verdict}"
-
-
-def _claim(found: Verdict) -> dict[str, str]:
-    """What a certificate claims: a bound, or labels of all solutions below a threshold."""
-    if found.n_proven is not None:
-        return {f"labels of all solutions below {found.threshold:.10g}": f"{found.n_proven} besides those given"}
-    return {"no solution is below": f"{found.lower_bound:.10g} (gap {found.gap:.2e})"}
 
 
 def _tree(certificate: Certificate | None) -> Iterator[str]:

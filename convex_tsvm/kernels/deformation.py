@@ -159,44 +159,41 @@ class DeformedRows(RowSource):
     def _outputs(self, right: Array, progress: Progress | None = None) -> Array:
         """(I + K M)⁻¹ times few vectors, by preconditioned conjugate gradients in the inner product of M."""
         with one_blas_thread():
-            return self._by_conjugate_gradients(right, progress)
+            M, (F, factor, rest, most) = self.M, self._landmarks
 
-    def _by_conjugate_gradients(self, right: Array, progress: Progress | None) -> Array:
-        M, (F, factor, rest, most) = self.M, self._landmarks
+            def precondition(vectors: Array, seen: Array) -> Array:
+                """(I + F Fᵀ M)⁻¹ v, from v and Fᵀ M v."""
+                return np.asarray(vectors - multiplied(F, scipy.linalg.cho_solve(factor, seen)))
 
-        def precondition(vectors: Array, seen: Array) -> Array:
-            """(I + F Fᵀ M)⁻¹ v, from v and Fᵀ M v."""
-            return np.asarray(vectors - multiplied(F, scipy.linalg.cho_solve(factor, seen)))
-
-        found = precondition(right, F.T @ (M @ right))
-        residual = right - found - self._times(M @ found)
-        goal = np.maximum(self.most_error * np.abs(right).max(axis=0, initial=0.0), 1e-300)
-        active, first = np.arange(right.shape[1]), 0.0
-        direction, previous = np.zeros(right.shape), np.ones(right.shape[1])
-        for _ in range(self.iterations):
-            smoothed = M @ residual[:, active]
-            seen = F.T @ smoothed
-            # |K M r| <= √K_ii √(rᵀ M K M r): how wrong the outputs are if the residual is added to them.
-            left = np.sqrt(most * (_products(seen, seen) + rest * _products(smoothed, smoothed)))
-            worst = float((left / goal[active]).max(initial=1.0))
-            first = max(first, worst, 1.0 + 1e-9)
-            if progress is not None:
-                progress(1.0 - np.log(max(worst, 1.0)) / np.log(first))
-            kept = left > goal[active]
-            active, smoothed, seen = active[kept], smoothed[:, kept], seen[:, kept]
-            if not len(active):
-                break
-            z = precondition(residual[:, active], seen)
-            slope = _products(z, smoothed)
-            direction = z + direction[:, kept] * (slope / previous[kept])
-            pull = M @ direction
-            image = direction + self._times(pull)
-            length = slope / np.maximum(_products(pull, image), 1e-300)
-            found[:, active] += length * direction
-            residual[:, active] -= length * image
-            previous = slope
-        # With the residual r added, what is left of the error is (I + K M)⁻¹ K M r, and |K M r| is within the goal.
-        return np.asarray(found + residual)
+            found = precondition(right, F.T @ (M @ right))
+            residual = right - found - self._times(M @ found)
+            goal = np.maximum(self.most_error * np.abs(right).max(axis=0, initial=0.0), 1e-300)
+            active, first = np.arange(right.shape[1]), 0.0
+            direction, previous = np.zeros(right.shape), np.ones(right.shape[1])
+            for _ in range(self.iterations):
+                smoothed = M @ residual[:, active]
+                seen = F.T @ smoothed
+                # |K M r| <= √K_ii √(rᵀ M K M r): how wrong the outputs are if the residual is added to them.
+                left = np.sqrt(most * (_products(seen, seen) + rest * _products(smoothed, smoothed)))
+                worst = float((left / goal[active]).max(initial=1.0))
+                first = max(first, worst, 1.0 + 1e-9)
+                if progress is not None:
+                    progress(1.0 - np.log(max(worst, 1.0)) / np.log(first))
+                kept = left > goal[active]
+                active, smoothed, seen = active[kept], smoothed[:, kept], seen[:, kept]
+                if not len(active):
+                    break
+                z = precondition(residual[:, active], seen)
+                slope = _products(z, smoothed)
+                direction = z + direction[:, kept] * (slope / previous[kept])
+                pull = M @ direction
+                image = direction + self._times(pull)
+                length = slope / np.maximum(_products(pull, image), 1e-300)
+                found[:, active] += length * direction
+                residual[:, active] -= length * image
+                previous = slope
+            # With the residual r added, what is left of the error is (I + K M)⁻¹ K M r, and |K M r| is within the goal.
+            return np.asarray(found + residual)
 
     @cached_property
     def _landmarks(self) -> tuple[Array, tuple[Array, bool], float, float]:

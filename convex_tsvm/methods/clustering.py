@@ -89,9 +89,10 @@ def guesses(instance: Instance, n: int) -> Iterator[Array]:
     problem = instance.problem
     components = principal_components(problem, n)
     scores: list[Callable[[], Array]] = [lambda: components[:, 0]]
-    # Continuation factors the kernel matrix, which takes long for more points.
+    # Continuation begins with the coarse structure; it factors the kernel matrix, which takes long for more points.
     if problem.n <= 2000 and instance.formulation.regularizer.is_squared_norm:
-        scores.append(lambda: continued(problem))
+        smooth = Descents(Continuation(), solver="auto", settings=Settings(), options={})
+        scores.append(lambda: smooth.solve(tsvm("exp"), problem.by_mean())[0].scores)
     X = problem.X
     has_points = not isinstance(problem.kernel, Precomputed) and (is_sparse(X) or isinstance(X, np.ndarray))
     if has_points and problem.n > 2:
@@ -104,10 +105,3 @@ def guesses(instance: Instance, n: int) -> Iterator[Array]:
         if labels.tobytes() not in seen:
             seen.add(labels.tobytes())
             yield labels
-
-
-def continued(problem: Problem) -> Array:
-    """Outputs of the smooth S3VM by continuation, which begins with the coarse structure of the points, shape (n,)."""
-    balanced = problem.by_mean()
-    method = Continuation()
-    return Descents(method, solver="auto", settings=Settings(), options={}).solve(tsvm("exp"), balanced)[0].scores

@@ -3,7 +3,7 @@
 import itertools
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -128,18 +128,9 @@ def grade(derivation: Any, k: int, answer: Callable[[Any], Any]) -> Grade:
     step = derivation[k - 1]
     points = list(random_points(derivation, step.defined))
     wanted = np.array([float(step.after.formula.value(point)) for point in points])
-    found = []
-    for point in points:
-        try:
-            value = answer(Quantities(derivation, point))
-            if value is ... or value is None:
-                return Grade(False, "not filled in yet")
-            array = np.asarray(value, dtype=float)
-        except Exception as error:  # an answer that raises anything is a wrong answer
-            return Grade(False, f"the answer raises {type(error).__name__}: {error}")
-        if array.shape != ():
-            return Grade(False, f"the answer has shape {array.shape}; it must be one number")
-        found.append(float(array))
+    found = answered(answer, [Quantities(derivation, point) for point in points], [()] * len(points))
+    if isinstance(found, Grade):
+        return found
     got = np.array(found)
     with np.errstate(invalid="ignore"):
         apart = np.where(got == wanted, 0.0, np.abs(got - wanted))
@@ -147,6 +138,23 @@ def grade(derivation: Any, k: int, answer: Callable[[Any], Any]) -> Grade:
     if np.all(apart <= 1e-9 * np.maximum(1.0, np.where(np.isfinite(wanted), np.abs(wanted), 1.0))):
         return Grade(True, f"equal at {len(points)} random points")
     return Grade(False, _mistake(derivation, k, points, got, wanted))
+
+
+def answered(answer: Any, quantities: Sequence[Any], shapes: Sequence[tuple[int, ...]]) -> list[Any] | Grade:
+    """What an answer is for each of some quantities, in these shapes, or the grade of one that is not."""
+    found = []
+    for q, shape in zip(quantities, shapes, strict=True):
+        try:
+            given = answer(q) if callable(answer) else answer
+            if given is ... or given is None:
+                return Grade(False, "not filled in yet")
+            value = np.asarray(given, dtype=float)
+        except Exception as error:  # an answer that raises anything is a wrong answer
+            return Grade(False, f"the answer raises {type(error).__name__}: {error}")
+        if value.shape != shape:
+            return Grade(False, f"the answer has shape {value.shape}; it must be {shape or 'one number'}")
+        found.append(value)
+    return found
 
 
 def random_points(derivation: Any, defined: Any) -> Iterator[Point]:

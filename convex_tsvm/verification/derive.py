@@ -218,16 +218,11 @@ class _Inner:
             found.append(-self.constant * Sum("i", "I", cost["i"]))
         return total(found)
 
-    def bent(self) -> Formula:
-        """Minus the curved part of the conjugates."""
-        if not self.curvature:
-            return formula(0)
-        return -Sum("i", "I", self.curvature * (Square(alpha["i"]) / cost["i"]))
-
     def _matrix(self) -> None:
         derived, two = self.derived, alpha["i"] * alpha["j"]
         linear = self.slope * alpha["i"] - (c * (alpha["i"] * g["i"]) if derived.centred else 0)
-        self.gains = [Sum("i", "I", linear), self.bent(), self.rest()]
+        bent = Sum("i", "I", self.curvature * (Square(alpha["i"]) / cost["i"]))  # of the conjugates
+        self.gains = [Sum("i", "I", linear), -bent if self.curvature else formula(0), self.rest()]
         self.quadratic = -half * Sum("i", "I", Sum("j", "I", two * Gamma["i", "j"] * kernel["i", "j"]))
         labels = {"Γ": (("i", "j"), y["i"] * y["j"]), "g": (("i",), y["i"])}
         border = ", bordered by g and 1," if derived.centred else ""

@@ -252,7 +252,11 @@ class Derived(Chain):
     def dualize(self) -> None:
         """The dual of the convex step."""
         (self._by_slacks if self.has_slacks else self.by_conjugates)()
-        self._bias()
+        if self.has_bias:
+            condition = Condition(Sum("i", self.index, self.coefficient("i")), "=", formula(0))
+            name = self.line.name.replace(", b", "")
+            after = self._dual(self.gains, (*self.line.conditions, condition), name=name)
+            self.add(Lemma.FREE, "b stands in one term.", after, gaps=(zero(-1 * b, condition),), added=(condition,))
         self.weigh()
         if self.formulation.regularizer.is_squared_norm:
             self.use_kernel()
@@ -360,13 +364,6 @@ class Derived(Chain):
                 limits.append(Condition(-formula(low) * cost["i"], ">=", alpha["i"], "i", kind.over))
         after = self._dual(self.gains, (*self.line.conditions, *limits), bias=True, name=name)
         self.add(Lemma.CONJUGATE, claim.told(known), after, claims=tuple(known), gaps=tuple(gaps), added=tuple(limits))
-
-    def _bias(self) -> None:
-        if self.has_bias:
-            condition = Condition(Sum("i", self.index, self.coefficient("i")), "=", formula(0))
-            name = self.line.name.replace(", b", "")
-            after = self._dual(self.gains, (*self.line.conditions, condition), name=name)
-            self.add(Lemma.FREE, "b stands in one term.", after, gaps=(zero(-1 * b, condition),), added=(condition,))
 
     def weigh(self) -> None:
         v, known = self.pull(), list[Claim]()

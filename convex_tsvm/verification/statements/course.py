@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...validation import integer
-from ..answers import Grade
+from ..answers import Grade, answered
 from ..derivation import Derivation
 from ..report import code_cell, text_cell
 from .statement import Proven, Statement
@@ -228,18 +228,9 @@ def grade(paper: str, number: str | float, answer: Any) -> Grade:
     # A value is graded on the problem of six points, which is the first.
     problems = statement.quantities() if callable(answer) else statement.quantities()[:1]
     wanted = [np.asarray(statement.claimed(q), dtype=float) for q in problems]
-    found = []
-    for q, right in zip(problems, wanted, strict=True):
-        try:
-            given = answer(q) if callable(answer) else answer
-            if given is ... or given is None:
-                return Grade(False, "not filled in yet")
-            value = np.asarray(given, dtype=float)
-        except Exception as error:  # an answer that raises anything is a wrong answer
-            return Grade(False, f"the answer raises {type(error).__name__}: {error}")
-        if value.shape != right.shape:
-            return Grade(False, f"the answer has shape {value.shape}; it must be {right.shape}")
-        found.append(value)
+    found = answered(answer, problems, [right.shape for right in wanted])
+    if isinstance(found, Grade):
+        return found
     off = max(apart(value, right) for value, right in zip(found, wanted, strict=True))
     if off <= statement.tolerance:
         return Grade(True, f"off by {off:.1e}, allowed {statement.tolerance:.0e}")

@@ -390,11 +390,6 @@ class Paper:
         of = (derivation, step, self)
         self.add(Proven(self.name, number, float, float, faults=faults, words=says, line=of))
 
-    @property
-    def six(self) -> Any:
-        """The quantities of the paper's problem of six points."""
-        return self.quantities()[0]
-
     def __iter__(self) -> Iterator[Statement]:
         return iter(self._statements.values())
 
