@@ -5,8 +5,6 @@ computed is within ``err`` of the exact one, and a sum of k terms is within (k +
 relatively, which is taken from every bound.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from typing import Any
@@ -28,7 +26,7 @@ class Region(tuple[Any, Any]):
     decided: Any = None
     asked = 0
 
-    def part(self, low: Any, high: Any) -> Region:
+    def part(self, low: Any, high: Any) -> "Region":
         """A part of it, of which the same is known."""
         found = Region((low, high))
         found.points, found.decided, found.asked = self.points, self.decided, self.asked

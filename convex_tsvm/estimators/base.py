@@ -1,7 +1,5 @@
 """What all classifiers share: labels, one-vs-rest, decision functions of new points, probabilities."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -393,7 +391,7 @@ class AsTheyAre(ClassifierMixin, BaseEstimator):
 
     __metadata_request__fit = {"sample_weight": True}
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AsTheyAre:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         # Nothing is learned, and weights change nothing; scikit-learn warns of classifiers that take none.
         self.classes_ = np.unique(y)
         return self

@@ -1,12 +1,10 @@
 """Class labels with a marker for unknown ones, how much every point counts, and the shares of the classes."""
 
-from __future__ import annotations
-
 import datetime
 import numbers
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,7 +28,7 @@ class Balance:
     word: str | None = None  # "exact" if ("exact", said) was given
 
     @classmethod
-    def read(cls, given: Any) -> Balance:
+    def read(cls, given: Any) -> Self:
         is_pair = isinstance(given, (tuple, list)) and len(given) == 2 and isinstance(given[0], str)
         return cls(given[1], given[0]) if is_pair else cls(given)
 
@@ -77,7 +75,7 @@ class Labels:
     @classmethod
     def read(
         cls, y: Any, marker: Any, name: str, sample_weight: Any = None, class_weight: Any = None, sizes: Any = None
-    ) -> Labels:
+    ) -> Self:
         """Labels as users give them; see ``fit`` for the weights.
 
         ``y`` holds numbers, strings or dates, and ``marker`` where a label is unknown; NaN matches every missing value

@@ -1,7 +1,5 @@
 """The linear S3VM as a scikit-learn classifier: SVMlin's methods (Sindhwani and Keerthi 2006), for many points."""
 
-from __future__ import annotations
-
 import numbers
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace

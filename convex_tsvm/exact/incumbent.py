@@ -1,7 +1,5 @@
 """Upper bounds: labellings whose SVM is as good as can be found, and solutions of any other formulation."""
 
-from __future__ import annotations
-
 import itertools
 import warnings
 from collections.abc import Iterator
@@ -112,7 +110,7 @@ class BestLabels:
         """SVMs that were solved so far."""
         return self.model.svm.n_solved
 
-    def fork(self, builder: LowerBoundBuilder) -> BestLabels:
+    def fork(self, builder: LowerBoundBuilder) -> "BestLabels":
         """One for a dive beside others."""
         return BestLabels(builder.model, self.objective, self.labels, self.gamma)
 

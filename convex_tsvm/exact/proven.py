@@ -1,7 +1,5 @@
 """What is proven of single labels: which of them all labellings within a share of the best objective have."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass, replace
 from typing import Any
@@ -175,7 +173,7 @@ class Witnesses(BestLabels):
         where = self.open
         return not box.is_empty and bool((box.labels[where] == self.reference[where]).all())
 
-    def fork(self, builder: LowerBoundBuilder) -> Witnesses:
+    def fork(self, builder: LowerBoundBuilder) -> "Witnesses":
         other = Witnesses(builder.model, self.objective, self.reference, self.gamma, self.threshold)
         other.least, other.which = self.least.copy(), self.which.copy()
         return other
@@ -224,7 +222,6 @@ class ProvingSearch(BranchAndBound):
     def _choose(self, work: Work) -> tuple[int, float] | None:
         """The surest of the labels that are to be proven; where one of these is turned, as in any search."""
         incumbent, box = self.incumbent, work.box
-        assert isinstance(incumbent, Witnesses)
         open_ = incumbent.open
         if (open_ & (box.labels == -incumbent.reference)).any() or not open_[box.unknown].any():
             return automatic(work)
@@ -242,9 +239,7 @@ class ProvingSearch(BranchAndBound):
     @property
     def proven(self) -> Array:
         """The labels that are proven by now, 0 elsewhere."""
-        incumbent = self.incumbent
-        assert isinstance(incumbent, Witnesses)
-        labels = np.where(incumbent.open, incumbent.reference, self.model.search.y)
+        labels = np.where(self.incumbent.open, self.incumbent.reference, self.model.search.y)
         for node in self.state.open:
             labels = np.where(node.box.labels == labels, labels, self.model.search.y)
         return np.asarray(labels if self.state.records or not self.state.open else self.model.search.y)
@@ -261,7 +256,6 @@ def proven_labels(
         search.check_file("certificate")
     search.run()
     incumbent, proven = search.incumbent, search.proven
-    assert isinstance(incumbent, Witnesses)
     status = search.status if (proven[incumbent.open] != 0).all() or search.status != "optimal" else "inaccurate"
     if path is not None:
         save_search(path, search, proven=proven)

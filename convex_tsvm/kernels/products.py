@@ -1,7 +1,5 @@
 """Kernel rows by BLAS-3: kernels that are functions of inner products, in single or double precision."""
 
-from __future__ import annotations
-
 import importlib
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -251,7 +249,7 @@ class Device:
             why = (str(error) or type(error).__name__).splitlines()[0]
             raise ValueError(f"device={name!r}: {library} cannot use it: {why}") from error
 
-    def __reduce__(self) -> tuple[type[Device], tuple[str]]:
+    def __reduce__(self) -> tuple[type["Device"], tuple[str]]:
         # A library is a module, which is imported where a copy is made.
         return Device, (self.name,)
 

@@ -1,12 +1,10 @@
 """Labels that are left out, and what transductive SVMs make of these points under the balance of some share."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy.special import betaincinv
@@ -116,7 +114,7 @@ class TriedShares:
     """Transductive SVMs without some of the labels, for one share after the other."""
 
     @classmethod
-    def of(cls, points: FewPoints, y: Array, fit_intercept: bool) -> TriedShares | None:
+    def of(cls, points: FewPoints, y: Array, fit_intercept: bool) -> Self | None:
         """Those of some points; None if they cannot be told apart, or no class has two labels."""
         if points.gram is None:
             return None

@@ -8,14 +8,12 @@ SVM finds some number of positive points, which is what it should be for the rig
 has at labels left out (the adjusted count of Forman 2008, with the rates' own uncertainty).
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,7 +69,7 @@ class _Prior:
     how: Inference
 
     @classmethod
-    def of(cls, points: FewPoints, y: Array, counts: Sequence[int] | None) -> _Prior:
+    def of(cls, points: FewPoints, y: Array, counts: Sequence[int] | None) -> Self:
         """By the labels of some points, and those of every class where there are several."""
         total, positive = len(points.known), int((y[points.known] > 0).sum())
         given = np.array([positive, total - positive]) if counts is None else np.asarray(counts)

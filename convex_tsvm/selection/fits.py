@@ -1,14 +1,12 @@
 """Pipelines that end in a classifier of this package, and fits of the candidates of a search, alone or together."""
 
-from __future__ import annotations
-
 import contextlib
 import inspect
 import numbers
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import sklearn
@@ -41,7 +39,7 @@ class Steps:
     classifier: Any
 
     @classmethod
-    def of(cls, estimator: Any) -> Steps:
+    def of(cls, estimator: Any) -> Self:
         """The steps of an estimator, fitted or not; a ValueError if it does not end in a classifier of this package."""
         before, name, classifier = None, "", estimator
         if isinstance(estimator, Pipeline):
@@ -186,7 +184,7 @@ class PlainFits:
         check_consistent_length(X, self.y)
         self.estimators = [clone(estimator).set_params(**one) for one in candidates]
 
-    def groups(self, parts: list[tuple[Any, Any]], judge: Judge) -> list[Alone]:
+    def groups(self, parts: list[tuple[Any, Any]], judge: Judge) -> list["Alone"]:
         """Every candidate is a group of its own."""
         return [Alone(i, self, parts, judge) for i in range(len(self.candidates))]
 
@@ -264,7 +262,7 @@ class SharedFits:
             self.labels = self.fitted._with_shares(first, self.labels)
         self.candidates, self.tol = candidates or [], tol
 
-    def groups(self, parts: list[tuple[Any, Any]], judge: Judge) -> list[Group]:
+    def groups(self, parts: list[tuple[Any, Any]], judge: Judge) -> list["Group"]:
         """Candidates that share a kernel matrix, together."""
         rough = clone(self.steps.classifier).set_params(tol=max(self.tol, self.steps.classifier.tol))
         # Parameters of which candidates with the same kernel matrix may have different values.

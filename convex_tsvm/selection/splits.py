@@ -1,12 +1,10 @@
 """Cross-validation and scorers where few points have labels: unlabelled points are trained on, and never tested."""
 
-from __future__ import annotations
-
 import inspect
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -56,7 +54,7 @@ class LabeledKFold(BaseCrossValidator):
         self.random_state, self.unlabeled = random_state, unlabeled
 
     @classmethod
-    def at_most(cls, n_splits: int, labels: NDArray[Any], **options: Any) -> LabeledKFold:
+    def at_most(cls, n_splits: int, labels: NDArray[Any], **options: Any) -> Self:
         """So many folds, or as many as the largest class has labels, but at least two.
 
         Parameters
@@ -143,7 +141,7 @@ class Judge:
     weighted: bool = False  # it takes ``sample_weight``
 
     @classmethod
-    def of(cls, scoring: Any) -> Judge:
+    def of(cls, scoring: Any) -> Self:
         """The judge for a value of ``scoring=``; ValueError if it is neither a scorer's name nor a function."""
         if isinstance(scoring, str):
             if scoring == "accuracy":

@@ -1,13 +1,11 @@
 """A derivation: its lines, the steps between them, their proofs, and grades of answers to them."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from .answers import Grade, as_code, grade
 from .dual import applied
@@ -71,12 +69,12 @@ class Derivation:
     setting: Setting
 
     @classmethod
-    def of(cls, title: str, chain: Chain, sources: Sequence[str] = ()) -> Derivation:
+    def of(cls, title: str, chain: Chain, sources: Sequence[str] = ()) -> Self:
         """What has been derived, with the places where a paper has its lines."""
         made = cls(title, chain.problem, tuple(chain.steps), dict(chain.functions), chain.setting)
         return made.cited(*sources)
 
-    def cited(self, *sources: str) -> Derivation:
+    def cited(self, *sources: str) -> Self:
         """The same with the places where a paper has its lines, in their order, "" where it has none."""
         steps = [replace(step, source=source) for step, source in zip(self.steps, sources, strict=False)]
         return replace(self, steps=(*steps, *self.steps[len(steps) :]))

@@ -1,7 +1,5 @@
 """Lines of a derivation, the steps between them, the lemmas that these use, and what proves a step."""
 
-from __future__ import annotations
-
 import itertools
 import unicodedata
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -215,7 +213,7 @@ class Gap:
     shape: Formula | None = None
     polynomials: Mapping[str, Callable[[Point, Any], Any]] = field(default_factory=dict)
 
-    def is_sound(self, step: Step, points: list[Point]) -> bool:
+    def is_sound(self, step: "Step", points: list[Point]) -> bool:
         """Whether the reason applies."""
         after = step.after
         if self.kind == "square":

@@ -1,7 +1,5 @@
 """What a statement of a paper is: two sides that are computed apart from each other, and a verdict on them."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import re
@@ -48,7 +46,7 @@ class Outcome:
     ('false as printed', True)
     """
 
-    statement: Statement
+    statement: "Statement"
     verdict: str
     computed: Value = None  # on the first of the paper's problems
     claimed: Value = None
@@ -404,7 +402,7 @@ class Paper:
                 return one
         raise ValueError(f"number={number!r} must be one of {', '.join(self._statements)}")
 
-    def run(self) -> PaperReport:
+    def run(self) -> "PaperReport":
         """Run all statements."""
         return PaperReport(self, tuple(one.run() for one in self))
 

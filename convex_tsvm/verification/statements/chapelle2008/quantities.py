@@ -1,10 +1,8 @@
 """What the statements of chapelle2008 are about: labels and outputs of a few points, and SVMs for all labels."""
 
-from __future__ import annotations
-
 import itertools
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import cvxpy as cp
 import numpy as np
@@ -64,7 +62,7 @@ class Quantities:
         self.r = self.positive / self.u
 
     @classmethod
-    def of(cls, formulation: Formulation, problem: Problem) -> Quantities | None:
+    def of(cls, formulation: Formulation, problem: Problem) -> Self | None:
         """Quantities of a formulation on a few points of a problem, if the paper is about them: eq. 5."""
         if not pays_squared_hinge(formulation) or not has_two_costs(problem):
             return None

@@ -1,9 +1,7 @@
 """What the statements of collobert2006 are about: points and their copies, a step of CCCP, and its Lagrangian."""
 
-from __future__ import annotations
-
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -61,7 +59,7 @@ class Quantities:
         self.z = np.linspace(-2, 2, 17) + 0.01
 
     @classmethod
-    def of(cls, formulation: Formulation, problem: Problem) -> Quantities | None:
+    def of(cls, formulation: Formulation, problem: Problem) -> Self | None:
         """Quantities of a formulation on a few points of a problem, if the paper is about them."""
         unlabeled, shared = formulation.unlabeled, has_two_costs(problem)
         if not isinstance(unlabeled, PLQ) or not formulation.is_plain:

@@ -1,8 +1,7 @@
 """What the statements of dai2010 are about: outputs of a few points, their labels, and the costs of the machine."""
 
-from __future__ import annotations
-
 from functools import cached_property
+from typing import Self
 
 import cvxpy as cp
 import numpy as np
@@ -38,7 +37,7 @@ class Quantities:
         self.t = np.linspace(-3, 3, 25) + 0.01
 
     @classmethod
-    def of(cls, formulation: Formulation, problem: Problem) -> Quantities | None:
+    def of(cls, formulation: Formulation, problem: Problem) -> Self | None:
         """Quantities of a formulation on a few points of a problem, if the paper is about them: eq. 8."""
         labelled, unlabelled, t = formulation.labeled, formulation.unlabeled, np.linspace(-4, 4, 81)
         if not isinstance(labelled, PLQ) or not isinstance(unlabelled, PLQ) or not has_two_costs(problem):

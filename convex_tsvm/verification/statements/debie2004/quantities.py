@@ -1,9 +1,8 @@
 """What the statements of debie2004 are about: label matrices of a few points, and the SVM's value for each."""
 
-from __future__ import annotations
-
 import itertools
 from functools import cached_property
+from typing import Self
 
 import cvxpy as cp
 import numpy as np
@@ -31,7 +30,7 @@ class Quantities:
         self.rng = np.random.default_rng(0)
 
     @classmethod
-    def of(cls, formulation: Formulation, problem: Problem) -> Quantities | None:
+    def of(cls, formulation: Formulation, problem: Problem) -> Self | None:
         """Quantities of a formulation on a few points, if the paper is about them: hinge loss, no bias, one C."""
         t = np.linspace(-3, 3, 25)
         try:

@@ -1,9 +1,7 @@
 """What the statements of sindhwani2006 are about: a linear problem with the squared hinge, and a w to step from."""
 
-from __future__ import annotations
-
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -38,7 +36,7 @@ class Quantities:
         self.r = self.n_positive / self.u
 
     @classmethod
-    def of(cls, formulation: Formulation, problem: Problem) -> Quantities | None:
+    def of(cls, formulation: Formulation, problem: Problem) -> Self | None:
         """Quantities of a formulation on a few points, if the paper is about them: linear, squared hinge."""
         if not problem.is_linear or is_sparse(problem.X) or not pays_squared_hinge(formulation):
             return None
