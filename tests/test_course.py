@@ -45,7 +45,7 @@ def test_sheets_do_not_import_the_key():
 
 def test_lessons_are_numbered():
     assert [one.number for one in LESSONS] == list(range(1, 9))
-    for number, said in ((0, "lesson=0"), (9, "lesson=9 must be at most 8")):
+    for number, said in ((0, "lesson=0"), (9, "lesson=9 must be an integer from 1 to 8")):
         with pytest.raises(ValueError, match=said):
             lesson(number)
 

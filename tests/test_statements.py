@@ -302,7 +302,7 @@ def test_a_lesson_has_a_sheet_and_a_key(number, tmp_path, capsys):
 
 def test_a_lesson_that_is_not_there_is_said_to_be(capsys):
     for arguments, said in (
-        (["verify", "--lesson", "9", "--exercise", "x.ipynb"], "lesson=9 must be at most 8"),
+        (["verify", "--lesson", "9", "--exercise", "x.ipynb"], "lesson=9 must be an integer from 1 to 8"),
         (["verify", "--lesson", "3"], "say where the sheet goes"),
         (["verify", "two_moons", "--lesson", "3"], "problems of its own"),
     ):

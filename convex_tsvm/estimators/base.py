@@ -305,12 +305,8 @@ class KernelExpansion:
     def _unlabeled_cost(self: Any) -> Any:
         return self.C_unlabeled
 
-    def _in_feature_space(self, problem: Problem) -> Problem:
-        """The problem in the feature space that is used; a subclass may change the kernel."""
-        return problem
-
     def _problem(self, X: Any, labels: Labels, k: int) -> Problem:
-        return self._in_feature_space(Problem(X, kernel=self._kernel(X, labels.weights), **self._given(labels, k)))
+        return Problem(X, kernel=self._kernel(X, labels.weights), **self._given(labels, k))
 
     def _given(self: Any, labels: Labels, k: int) -> dict[str, Any]:
         C, C_unlabeled = labels.costs(self.C, self._unlabeled_cost() if labels.unlabeled.any() else None)

@@ -102,7 +102,8 @@ class TransductiveSVC(KernelExpansion, Descent):
         unbalanced = isinstance(self.loss, Formulation) and not self.loss.is_balanced
         return None if self.C_unlabeled is None or unbalanced else self.balance
 
-    def _in_feature_space(self, problem: Problem) -> Problem:
+    def _problem(self, X: Any, labels: Labels, k: int) -> Problem:
+        problem = super()._problem(X, labels, k)
         if finite("C_manifold", self.C_manifold, least=0) == 0:
             return problem
         return on_neighbor_graph(problem, normalized=True, **taken(self, on_neighbor_graph))
@@ -185,11 +186,11 @@ class LaplacianSVC(KernelExpansion, Descent):
     def _unlabeled_cost(self) -> Any:
         return None
 
-    def _in_feature_space(self, problem: Problem) -> Problem:
-        deformed = on_neighbor_graph(problem, **taken(self, on_neighbor_graph))
-        with share_line(f"kernel of the graph, {problem.n_labeled} of {problem.n} rows") as progress:
+    def _problem(self, X: Any, labels: Labels, k: int) -> Problem:
+        deformed = on_neighbor_graph(super()._problem(X, labels, k), **taken(self, on_neighbor_graph))
+        with share_line(f"kernel of the graph, {deformed.n_labeled} of {deformed.n} rows") as progress:
             if isinstance(deformed.kernel, DeformedKernel):
-                deformed.kernel.prepare(problem.labeled, progress)
+                deformed.kernel.prepare(deformed.labeled, progress)
         return deformed
 
     def _formulation(self, problem: Problem) -> Formulation:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..notice import warn
 from ..points import LinearPoints
-from ..validation import canonical, finite, is_sparse
+from ..validation import canonical, finite, is_sparse, one_of
 from .distances import sparse_squared_norms, squared_distances
 from .types import Array, Points
 
@@ -311,10 +311,8 @@ def make_kernel(
 
 def kernel_from_dict(saved: dict[str, Any]) -> Kernel:
     """The inverse of ``to_dict``."""
-    parameters = {key: value for key, value in saved.items() if key != "name"}
-    if saved.get("name") not in NAMED:
-        raise ValueError(f"kernel name {saved.get('name')!r} must be one of {', '.join(NAMED)}")
-    return NAMED[saved["name"]](**parameters)
+    name = one_of("kernel", saved.get("name"), tuple(NAMED))
+    return NAMED[name](**{key: value for key, value in saved.items() if key != "name"})
 
 
 def _gamma(gamma: float | str | None, X: Points, most: float) -> float:

@@ -121,8 +121,7 @@ def symbols_of(derivation: Any) -> list[Symbol]:
 
 def grade(derivation: Any, k: int, answer: Callable[[Any], Any]) -> Grade:
     """See :meth:`Derivation.grade`."""
-    if integer("k", k, least=1) > len(derivation):
-        raise ValueError(f"k={k} must be at most {len(derivation)}, the number of steps")
+    integer("k", k, least=1, most=len(derivation))
     if not callable(answer):
         raise ValueError(f"answer={answer!r} must be a function of the quantities q")
     step = derivation[k - 1]

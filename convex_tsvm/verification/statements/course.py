@@ -195,9 +195,7 @@ LESSONS = tuple(
 
 def lesson(number: int) -> Lesson:
     """A lesson by its number; a ValueError if there is none of that number."""
-    if integer("lesson", number, least=1) > len(LESSONS):
-        raise ValueError(f"lesson={number} must be at most {len(LESSONS)}")
-    return LESSONS[number - 1]
+    return LESSONS[integer("lesson", number, least=1, most=len(LESSONS)) - 1]
 
 
 def grade(paper: str, number: str | float, answer: Any) -> Grade:

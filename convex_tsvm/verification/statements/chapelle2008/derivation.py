@@ -1,21 +1,18 @@
 """Annealing (§3.3), continuation (§3.1), and Newton's method in the primal (§4.3), derived."""
 
-from fractions import Fraction
-
 import numpy as np
 
 from ....formulations import s3vm, svm
 from ....losses import squared_hinge
 from ...derivation import Derivation
 from ...derive import derive
-from ...dual import beta, kernel, nu
+from ...dual import beta, half, kernel, nu
 from ...exact import Claim
 from ...steps import Chain, Condition, Gap, Lemma, Line, Setting
 from ...symbols import Applied, Formula, Quotient, Square, Sum, Symbol, formula, total
 from ..statement import unconditioned, without
 from .quantities import PAPER
 
-half = Fraction(1, 2)
 T, p = Symbol("T"), Symbol("p")
 
 

@@ -1,10 +1,9 @@
 """Appendix A: the concave–convex procedure and the dual of a step, derived from the losses."""
 
-from fractions import Fraction
-
 from ....formulations import cccp_tsvm, tsvm
 from ...derivation import Derivation
 from ...derive import derive
+from ...dual import half
 from ..statement import unconditioned, without
 from .quantities import PAPER
 
@@ -21,7 +20,7 @@ def derivations() -> tuple[Derivation, ...]:
     return procedure, dual, derive(model, "balance").cited("eq. 4, 10", "eq. 10"), doubled
 
 
-half, two = Fraction(1, 2), {"one copy twice": without(2, 2), "the constant left out": without(3)}
+two = {"one copy twice": without(2, 2), "the constant left out": without(3)}
 balance = {"left out": unconditioned(0)}
 PAPER.proven("eq. 2", "An unlabelled point's loss is both labels' ramp losses, but for a constant.", 0, 1, two)
 PAPER.proven("eq. 3", "Every unlabelled point counts twice, once with each label, and pays the ramp loss.", 0, 1, two)

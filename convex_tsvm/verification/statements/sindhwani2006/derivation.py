@@ -1,16 +1,13 @@
 """Finite Newton steps (§1.2), conjugate gradients, and the probabilities of annealing (§1.4), derived."""
 
-from fractions import Fraction
-
 from ...derivation import Derivation
-from ...dual import w, x
+from ...dual import half, w, x
 from ...steps import Chain, Gap, Lemma, Line, Setting
 from ...symbols import Dot, Formula, Square, Sum, Symbol, total
 from .. import paper
 from ..statement import without
 from .quantities import PAPER
 
-half = Fraction(1, 2)
 c, Y, lam = Symbol("c"), Symbol("Y"), Symbol("λ", r"\lambda")
 
 
