@@ -11,6 +11,7 @@ import numpy as np
 from ..deadline import time_is_up
 from ..kernels import Precomputed, neighbor_graph
 from ..methods import cccp
+from ..methods.run import unless_interrupted
 from ..methods.spectral import spectral_scores
 from ..points import LinearPoints
 from ..problem import Array
@@ -253,12 +254,9 @@ def _heuristics(model: LabelModel) -> Iterator[Array]:
     for annealing in (None, 10):
         if time_is_up():
             return
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            solution = cccp(formulation, problem, annealing=annealing)
-        if solution.status == "interrupted":
-            raise KeyboardInterrupt
-        yield solution.scores
+        with warnings.catch_warnings(action="ignore"):
+            found = unless_interrupted([cccp(formulation, problem, annealing=annealing)])
+        yield found[0].scores
 
 
 def incumbent(builder: LowerBoundBuilder) -> Any:

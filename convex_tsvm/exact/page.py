@@ -5,12 +5,12 @@ import json
 import os
 from collections.abc import Iterator
 
-from ..checker import Certificate, Verdict
+from ..checker import Certificate, Verdict, walked
 from ..checker.walk import FORMAT
 from ..persistence import reading
 from ..problem import Problem
 from ..validation import new_file
-from .prove import proven
+from .prove import check_flint
 
 #: Number of nodes that are shown, at most: the first ones, depth first.
 NODES_SHOWN = 3000
@@ -57,7 +57,8 @@ def certificate_page(path: str | os.PathLike[str], out: str | os.PathLike[str]) 
     out = new_file("out", out)
     with reading(path, "a search", FORMAT) as (header, arrays):
         problem = Problem.from_arrays(arrays, header["problem"])
-    found, certificate = proven(path)
+    check_flint()
+    found, certificate = walked(path)
     told = str(header["formulation"]), json.dumps(header["statement"])
     parts = [_head(os.path.basename(os.fspath(path)), found, problem, told), *_tree(certificate)]
     body = "\n".join(parts)

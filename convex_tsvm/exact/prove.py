@@ -5,7 +5,7 @@ from importlib.util import find_spec
 
 import numpy as np
 
-from ..checker import Certificate, Verdict, digest, walked
+from ..checker import Verdict, check, digest
 from ..formulations import Formulation
 from ..instance import with_one_label
 from ..persistence import DAMAGED
@@ -49,18 +49,12 @@ def prove_certificate(
     """
     if (formulation is None) != (problem is None):
         raise ValueError("formulation and problem are given together, or not at all")
+    check_flint()
     if formulation is not None and problem is not None:
-        check_flint()
         why = _differs(path, formulation, problem)
         if why is not None:
             return Verdict(False, why)
-    return proven(path)[0]
-
-
-def proven(path: str | os.PathLike[str]) -> tuple[Verdict, Certificate | None]:
-    """The verdict, and the certificate with what was found at its nodes."""
-    check_flint()
-    return walked(path)
+    return check(path)
 
 
 def _differs(path: str | os.PathLike[str], formulation: Formulation, problem: Problem) -> str | None:

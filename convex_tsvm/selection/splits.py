@@ -107,9 +107,8 @@ class LabeledKFold(BaseCrossValidator):
         always, divided = np.concatenate([known[only], others]), np.flatnonzero(~only)
         own = {"n_splits": self.n_splits, "n_repeats": self.n_repeats, "random_state": self.random_state}
         folds = RepeatedStratifiedKFold(**own)
-        with warnings.catch_warnings():
-            # scikit-learn warns if a class has fewer points than folds, which is usual with few labels.
-            warnings.simplefilter("ignore")
+        # scikit-learn warns if a class has fewer points than folds, which is usual with few labels.
+        with warnings.catch_warnings(action="ignore"):
             for train, test in folds.split(divided, index[divided]):
                 yield np.sort(np.concatenate([known[divided[train]], always])), known[divided[test]]
 

@@ -191,13 +191,11 @@ def exchanged(q: Quantities, *, sign: float = 1.0) -> list[Array]:
 )
 def the_pair(q: Quantities) -> list[Array]:
     """One pair at a time: the toolkit takes the one that gains most."""
-    found = []
-    for k, one in enumerate(q.functions):
-        labels = q.labelings[k % len(q.labelings)]
-        counted = q.problem.replace(balance=("exact", 0.5))
-        changed = exchanges(Instance(s3vm().balanced_as(counted), counted), q.o(one), labels, q.cost, most=1)
-        found.append(np.isin(np.arange(q.n), changed).astype(float))
-    return found
+    counted = q.problem.replace(balance=("exact", 0.5))
+    instance = Instance(s3vm().balanced_as(counted), counted)
+    at = [(q.o(one), q.labelings[k % len(q.labelings)]) for k, one in enumerate(q.functions)]
+    pairs = [exchanges(instance, outputs, labels, q.cost, most=1) for outputs, labels in at]
+    return [np.isin(np.arange(q.n), pair).astype(float) for pair in pairs]
 
 
 PAPER.states(

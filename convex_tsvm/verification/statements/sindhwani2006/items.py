@@ -40,20 +40,17 @@ def eq_1_1(q: Quantities) -> list[float]:
     return [supervised.objective(q.problem, q.X @ w, 0.5 * float(w @ w)) for w in q.others]
 
 
-@PAPER.states(
+PAPER.states(
     "eq. 1.2",
     r"\text{the toolkit's objective}",
     r"\tfrac12\sum_{i\in\jmath(w)} c_i\, l_2(y_i w^\top x_i) + \tfrac\lambda2\|w\|^2,\quad \jmath(w) = \{i: y_i w^\top"
     r" x_i < 1\}",
+    says="Only points of the active set pay: on them the loss is a square, (1 - y f)².",
     rests_on=("eq. 1.1",),
+    computed=lambda q: [0.5 * float(w @ w) + q.instance.svm(q.y).loss_value(q.X @ w) for w in q.others],
     claimed=lambda q: [q.objective(w) for w in q.others],
     faults={"all points, without the maximum": lambda q: [q.objective(w, below=1e9) for w in q.others]},
 )
-def eq_1_2(q: Quantities) -> list[float]:
-    """Only points of the active set pay: on them the loss is a square, (1 - y f)²."""
-    step = q.instance.svm(q.y)
-    return [0.5 * float(w @ w) + step.loss_value(q.X @ w) for w in q.others]
-
 
 PAPER.states(
     "eq. 1.5",
