@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .balls import BITS, EPS, MORE, TINY, Ball, column, counted, demand, norm, placed
+from .balls import BITS, EPS, MORE, TINY, Ball, column, counted, demand, halved, norm, placed
 from .kernels import centred, kernel_matrix
 
 
@@ -150,10 +150,7 @@ class Labels:
     def half(self, box: Any, i: int, place: float, sign: int) -> Any:
         """The half of a box in which point i has the label ``sign``."""
         demand(place == 0, f"labels are on both sides of 0, not of {place}")
-        (low, high), chosen = box, np.arange(self.n) == i
-        low = np.where(chosen & (sign > 0), np.maximum(low, 1.0), low)
-        high = np.where(chosen & (sign < 0), np.minimum(high, -1.0), high)
-        return self.count(low, high)
+        return self.count(*halved(box, i, float(sign), sign, "label"))
 
     @property
     def nothing(self) -> float:

@@ -106,16 +106,11 @@ def as_code(formula: Formula, from_one: bool) -> str:
 def symbols_of(derivation: Any) -> list[Symbol]:
     """The symbols of all lines, one of each name."""
     found: dict[str, Symbol] = {}
-
-    def look(formula: Formula) -> None:
-        if isinstance(formula, Symbol) and formula.name != "|F|":
-            found.setdefault(formula.name, formula)
-        for part in formula.parts():
-            look(part)
-
     for step in derivation.steps:
         for formula in (step.before.formula, step.after.formula, *(meant for _, meant in step.defined.values())):
-            look(formula)
+            for one in formula.walk():
+                if isinstance(one, Symbol) and one.name != "|F|":
+                    found.setdefault(one.name, one)
     return list(found.values())
 
 

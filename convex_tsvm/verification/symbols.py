@@ -6,7 +6,7 @@ What is printed is what is evaluated, so that a proof is about the line that a r
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -96,9 +96,15 @@ class Formula:
         own = (one if isinstance(one, tuple) else (one,) for one in vars(self).values())
         return tuple(part for ones in own for part in ones if isinstance(part, Formula))
 
+    def walk(self) -> Iterator[Formula]:
+        """The formula, and all that it is made of."""
+        yield self
+        for part in self.parts():
+            yield from part.walk()
+
     def symbols(self) -> set[str]:
         """Names of all symbols and functions in it."""
-        return set().union(*(part.symbols() for part in self.parts()))
+        return {one.name for one in self.walk() if isinstance(one, Symbol | Applied)}
 
     def bracketed(self, tex: bool, level: int) -> str:
         """With brackets, if it binds less tightly than what it stands in."""
@@ -190,9 +196,6 @@ class Symbol(Formula):
         if not below:
             return self.tex or self.name if tex else self.name
         return f"{self.tex or self.name}_{{{below}}}" if tex else f"{self.name}_{below}"
-
-    def symbols(self) -> set[str]:
-        return {self.name}
 
 
 @dataclass(frozen=True, eq=False)
@@ -323,9 +326,6 @@ class Applied(Formula):
 
     def value(self, point: Point) -> Any:
         return point.apply(self.name, self.of.value(point))
-
-    def symbols(self) -> set[str]:
-        return {self.name} | self.of.symbols()
 
     def show(self, tex: bool) -> str:
         inner = self.of.show(tex)
