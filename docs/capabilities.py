@@ -18,12 +18,56 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import cvxpy as cp
 import numpy as np
 
 import convex_tsvm as ct
 from convex_tsvm.cli import main as command_line
 
 PAGE = Path(__file__).with_name("capabilities.rst")
+
+TUBE = ct.losses.epsilon_insensitive(0.1)
+
+
+def responses(loss: Any) -> ct.PointGroup:
+    """Four points with responses."""
+    return ct.PointGroup(range(10, 14), loss, 1.0, target=[0.5, -0.5, 1.0, -1.0], name="responses")
+
+
+def ordinal() -> tuple[ct.PointGroup, ct.PointGroup]:
+    """Points in three ordered classes, with the thresholds -1 and 1: each point has both, by a group for each."""
+    above = [[1, -1, 1, 1, 1, -1, 1], [-1, -1, 1, -1, 1, -1, 1]]
+    return tuple(
+        ct.PointGroup(range(k, 14, 2), ct.hinge(), 1.0, f"above {t}", sign=above[k], target=t)
+        for k, t in enumerate((-1.0, 1.0))
+    )  # type: ignore[return-value]
+
+
+def of_groups(*groups: ct.PointGroup) -> ct.Formulation:
+    """A formulation of groups alone, on points without labels."""
+    return ct.Formulation(ct.hinge(), balance=None, groups=groups)
+
+
+def non_negative_risk(w: Any, b: Any, f: Any) -> Any:
+    """That of three positive points and eight unlabelled ones, half of which are positive (Kiryo et al. 2017)."""
+    return cp.sum(cp.pos(1 - f[0:6:2])) / 6 + cp.maximum(cp.sum(cp.pos(1 + f[6:])) / 8, of_positive(f))
+
+
+def of_positive(f: Any) -> Any:
+    """The part of the positive points in the risk of negative ones."""
+    return cp.sum(cp.pos(1 + f[0:6:2])) / 6
+
+
+def of_bags(w: Any, b: Any, f: Any) -> Any:
+    """Two positive bags, and two negative ones, which pay the hinge loss of their largest output."""
+    positive = sum(cp.maximum(1, cp.max(f[k : k + 2])) for k in (10, 12))
+    return positive + sum(cp.pos(1 + cp.max(f[k : k + 2])) for k in (6, 8))
+
+
+def added(function: Any, minus: Any) -> ct.Formulation:
+    """Nothing but a difference of two terms of several outputs."""
+    return ct.Formulation(ct.hinge(), balance=None, additions=[ct.formulations.addition(function, minus=minus)])
+
 
 #: Formulations, with the options of the command line that name them, or None.
 FORMULATIONS: dict[str, tuple[Callable[[], ct.Formulation], list[str] | None]] = {
@@ -57,6 +101,16 @@ FORMULATIONS: dict[str, tuple[Callable[[], ct.Formulation], list[str] | None]] =
         None,
     ),
     "universum, ramp": (lambda: ct.formulations.universum_tsvm([12, 13]), None),
+    "responses of a group, ramp": (lambda: replace(ct.tsvm(), groups=(responses(TUBE),)), None),
+    "responses, capped tube": (lambda: of_groups(responses(TUBE.minimum(0.5))), None),
+    "ordinal (signs and thresholds)": (lambda: of_groups(*ordinal()), None),
+    "pairs, some of unknown order": (
+        lambda: ct.Formulation(ct.hinge(), ct.symmetric_ramp(-0.3), None, fit_intercept=False),
+        None,
+    ),
+    "positive and unlabelled (PU)": (lambda: ct.Formulation(ct.hinge(), ct.hinge().reflect(), None), None),
+    "non-negative risk (nnPU)": (lambda: added(non_negative_risk, minus=of_positive), None),
+    "bags (MI-SVM)": (lambda: added(of_bags, minus=lambda f: cp.max(f[10:12]) + cp.max(f[12:14])), None),
     "logistic, ramp": (lambda: ct.Formulation(ct.losses.logistic(), ct.symmetric_ramp(-0.3)), None),
     "hinge, a number of labels": (lambda: ct.tsvm("hinge"), ["--loss", "hinge", "--balance", "exact:0.5"]),
     "ramp, a number of labels": (ct.tsvm, ["--loss", "ramp", "--balance", "exact:0.5"]),
@@ -80,6 +134,12 @@ def problem_of(name: str, formulation: ct.Formulation) -> ct.Problem:
     y = np.where(np.arange(14) < 6, truth, 0.0)
     balance: Any = ("exact", 0.5) if "number" in name else 0.0 if formulation.balance else None
     kernel: Any = ct.Linear() if not formulation.regularizer.is_squared_norm else ct.RBF(1.5)
+    if formulation.unlabeled is None and not formulation.is_plain:
+        y = np.zeros(14)  # groups or terms of outputs have the labels
+    if "pairs" in name:
+        X, kernel = ct.kernels.pairs(X, range(14), [*range(3, 14), 0, 1, 2], kernel)
+    if "positive" in name:
+        y = np.maximum(y, 0.0)
     return ct.Problem(X, y, kernel=kernel, C=2.0, balance=balance)
 
 

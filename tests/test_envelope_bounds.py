@@ -191,8 +191,8 @@ def test_which_relaxation_is_the_default(moons):
         builder.bound(labels=y[:20])
     with pytest.raises(ValueError, match="must be 'sdp' to be written"):
         builder.primal()
+    added = ct.formulations.addition(lambda w, b, f: b**2, name="small bias")
     with pytest.raises(ValueError, match=r"no relaxation: not by labels, since .*; nor by envelopes, since"):
-        added = ct.formulations.addition(lambda w, b, f: b**2, name="small bias")
         ct.LowerBoundBuilder(ct.Formulation(ct.hinge(), ct.symmetric_ramp(-0.3), additions=[added]), problem)
 
 

@@ -1,6 +1,8 @@
 """Exact search: branch and bound, its certificates, and the references it is held to."""
 
 from .brute_force import brute_force as brute_force
+from .counts import SoftCount as SoftCount
+from .counts import soft_count as soft_count
 from .page import certificate_page as certificate_page
 from .prove import prove_certificate as prove_certificate
 from .proven import ProvenLabels as ProvenLabels
