@@ -66,7 +66,8 @@ def of_bags(w: Any, b: Any, f: Any) -> Any:
 
 def added(function: Any, minus: Any) -> ct.Formulation:
     """Nothing but a difference of two terms of several outputs."""
-    return ct.Formulation(ct.hinge(), balance=None, additions=[ct.formulations.addition(function, minus=minus)])
+    term = ct.formulations.addition(function, minus=minus, least=0.0)
+    return ct.Formulation(ct.hinge(), balance=None, fit_intercept=False, additions=[term])
 
 
 #: Formulations, with the options of the command line that name them, or None.
@@ -133,7 +134,8 @@ def problem_of(name: str, formulation: ct.Formulation) -> ct.Problem:
     X = rng.normal(size=(14, 2)) + 0.7 * truth[:, None]
     y = np.where(np.arange(14) < 6, truth, 0.0)
     balance: Any = ("exact", 0.5) if "number" in name else 0.0 if formulation.balance else None
-    kernel: Any = ct.Linear() if not formulation.regularizer.is_squared_norm else ct.RBF(1.5)
+    linear = formulation.additions or not formulation.regularizer.is_squared_norm
+    kernel: Any = ct.Linear() if linear else ct.RBF(1.5)
     if formulation.unlabeled is None and not formulation.is_plain:
         y = np.zeros(14)  # groups or terms of outputs have the labels
     if "pairs" in name:
@@ -156,7 +158,7 @@ def certified(formulation: ct.Formulation, problem: ct.Problem) -> None:
 def estimated(formulation: ct.Formulation, problem: ct.Problem) -> None:
     """Fit the classifier that takes any formulation."""
     labels = np.where(problem.y == 0, -1, (problem.y > 0).astype(int))
-    kernel = "linear" if not formulation.regularizer.is_squared_norm else "rbf"
+    kernel = "linear" if problem.is_linear else "rbf"
     ct.TransductiveSVC(loss=formulation, kernel=kernel, balance=problem.balance).fit(problem.X, labels)
 
 

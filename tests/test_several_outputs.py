@@ -1,5 +1,7 @@
 """Differences of convex terms of several outputs, beside loops by hand; and bounds of convex smooth losses."""
 
+import dataclasses
+
 import cvxpy as cp
 import numpy as np
 import pytest
@@ -181,3 +183,83 @@ def test_minorants_are_below_and_near(loss, error):
     assert below.min() >= -1e-12
     assert below.max() <= error
     assert loss.minorant(error).is_convex
+
+
+def of_weights(kind):
+    """Formulations with additions or a regularizer that is no sum, and a problem of two features each."""
+    rng, truth = np.random.default_rng(0), np.resize([1.0, -1.0], 14)
+    X = rng.normal(size=(14, 2)) + 0.7 * truth[:, None]
+    problem = ct.Problem(X, np.where(np.arange(14) < 6, truth, 0.0), C=2.0, balance=0.0)
+    if kind == "group lasso":
+        lasso = ct.formulations.GroupLasso([[0, 1]])
+        return ct.Formulation(ct.hinge(), ct.symmetric_ramp(-0.3), regularizer=lasso), problem
+    if kind == "bias":
+        term = ct.formulations.addition(lambda w, b, f: 0.1 * (b - 1) ** 2)
+        return ct.Formulation(ct.hinge(), ct.symmetric_ramp(-0.3), None, additions=[term]), problem.replace(
+            balance=None
+        )
+    if kind == "outputs":
+        term = ct.formulations.addition(lambda w, b, f: 0.1 * cp.sum_squares(f[6:] - f[5:-1]))
+        return ct.Formulation(ct.hinge(), ct.symmetric_ramp(-0.3), additions=[term]), problem
+    positive, negative = [np.array([0, 2]), np.array([4, 6])], [np.array([1, 3]), np.arange(7, 13, 2)]
+    term = ct.formulations.addition(
+        lambda w, b, f: (
+            sum(cp.maximum(1, cp.max(f[bag])) for bag in positive) + sum(cp.pos(1 + cp.max(f[bag])) for bag in negative)
+        ),
+        minus=lambda f: sum(cp.max(f[bag]) for bag in positive),
+        least=0.0,
+    )
+    model = ct.Formulation(ct.hinge(), balance=None, fit_intercept=False, additions=[term])
+    return model, ct.Problem(np.column_stack([X, np.ones(14)]), np.zeros(14), balance=None)
+
+
+@pytest.mark.parametrize("kind", ["group lasso", "bias", "outputs", "bags"])
+def test_searches_over_weights_have_other_terms(kind):
+    """Planes are below the terms, ends hold all that is below a level, and the search is better than descents."""
+    model, problem = of_weights(kind)
+    weights = ct.LowerBoundBuilder(model, problem, relaxation="weights").model
+    others, rng = weights.others, np.random.default_rng(0)
+    for _ in range(20):
+        middle, half = rng.normal(size=weights.n), rng.uniform(0.01, 2.0, weights.n)
+        low, high = middle - half, middle + half
+        constant, slopes, value = others.below(low, high, middle)
+        assert (value, *slopes) == (others.at(middle)[0], *others.at(middle)[1])
+        for theta in rng.uniform(low, high, (5, weights.n)):
+            assert constant + slopes @ theta <= others.at(theta)[0] + 1e-9
+        if kind != "bags":
+            assert constant + slopes @ middle == pytest.approx(value)
+        moved = 1e-6 * rng.normal(size=weights.n)
+        assert others.at(middle + moved)[0] - value == pytest.approx(slopes @ moved, abs=1e-8)
+    reach = others.reach(2.0)
+    for theta in rng.normal(size=(200, weights.n)) * 2:
+        charged = 0.5 * weights.bend @ theta**2 + weights.kink @ np.abs(theta)
+        if kind != "bags":  # whose difference is no part of what bounds weights
+            charged += others.charged(theta)
+        if charged <= 2.0:
+            assert (np.abs(theta) <= reach).all()
+    exact = ct.exact_search(model, problem, gap=1e-2)
+    assert exact.status == "optimal"
+    assert model.objective(problem, exact.scores, exact.regularization) == pytest.approx(exact.objective)
+    for _ in range(5):
+        assert ct.cccp(model, problem, start=rng.normal(size=14)).objective >= exact.lower_bound - 1e-6
+    if kind != "bags":
+        program = ct.modeling.MixedIntegerModel(model, problem, exact.objective * 1.01).problem
+        least = program.solve(solver="SCIP")
+        assert exact.lower_bound <= least <= exact.objective * (1 + 1e-6)
+    with pytest.raises(ValueError, match="files of searches over boxes of weights know sums over weights"):
+        ct.exact_search(model, problem, certificate="c.npz")
+
+
+def test_what_searches_over_weights_refuse():
+    model, problem = of_weights("bags")
+    (term,) = model.additions
+    unknown = dataclasses.replace(model, additions=[dataclasses.replace(term, least=None)])
+    limited = ct.formulations.addition(lambda w, b, f: [w[0] >= 0])
+    cases = [
+        (unknown, "what it is never below, by least="),
+        (dataclasses.replace(model, fit_intercept=True), "with fit_intercept=False and a constant feature"),
+        (dataclasses.replace(model, additions=[limited]), "boxes of weights take terms, and no constraints"),
+    ]
+    for other, message in cases:
+        with pytest.raises(ValueError, match=message):
+            ct.LowerBoundBuilder(other, problem, relaxation="weights")

@@ -328,7 +328,7 @@ def test_what_it_does_not_take_is_named():
         (ct.s3vm(), rbf, "are for the linear kernel"),
         (ct.tsvm("ramp"), exact, "take a number of labels where labels are to be found"),
         (ct.s3vm(), exact.replace(C_unlabeled=unequal), "take a number of labels of points that cost the same"),
-        (links, problem, "neither additions nor other constraints"),
+        (links, problem, "and no other constraints"),
         (ct.tsvm("ramp", fit_intercept=False), problem, "meet a mean output by a bias"),
         (ct.hard_margin_s3vm(), problem, "finite and bounded below"),
     ):

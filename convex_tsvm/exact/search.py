@@ -28,7 +28,7 @@ from ..problem import Problem
 from ..relaxations import LowerBoundBuilder
 from ..relaxations.envelopes.best import BestSolution
 from ..relaxations.region import Rules
-from ..relaxations.weights.model import is_faster
+from ..relaxations.weights.features import is_faster
 from ..solution import relative_gap
 from ..table import RELAXATIONS, STRATEGIES
 from ..validation import InfeasibleError, finite, integer, new_file, one_of

@@ -238,6 +238,8 @@ class Addition:
         How LaTeX calls it, without dollars.
     minus : callable or None
         ``minus(f)``, a convex expression that is subtracted.
+    least : float or None
+        What the difference is never below.
 
     Examples
     --------
@@ -250,6 +252,7 @@ class Addition:
     name: str
     latex: str
     minus: Callable[[Any], Any] | None = None
+    least: float | None = None
     numbers: RowNumbers = field(default_factory=RowNumbers, repr=False)
 
     def subtracted(self, outputs: Array) -> tuple[float, Array]:
@@ -307,6 +310,7 @@ def addition(
     function: Callable[[Any, Any, Any], Any],
     *,
     minus: Callable[[Any], Any] | None = None,
+    least: float | None = None,
     name: str | None = None,
     latex: str | None = None,
 ) -> Addition:
@@ -326,6 +330,8 @@ def addition(
     minus : callable, optional
         ``minus(f)``, a convex expression of the outputs that is a number and is subtracted: max(0, a - b) is the
         larger of a and b, minus b.  Concave-convex steps have its tangent at the current outputs.
+    least : float, optional
+        What such a difference is never below, as 0 for max(0, a - b): exact search asks for it.
     name : str, optional
         How messages and reports call it; the function's name by default.
     latex : str, optional
@@ -355,4 +361,4 @@ def addition(
     if not (minus is None or callable(minus)):
         raise ValueError(f"minus={minus!r} must be a function of f")
     called = name if name is not None else getattr(function, "__name__", "addition")
-    return Addition(function, called, rf"\text{{{called}}}(w, b, f)" if latex is None else latex, minus)
+    return Addition(function, called, rf"\text{{{called}}}(w, b, f)" if latex is None else latex, minus, least)

@@ -19,13 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..formulations import Formulation
-from ..formulations.regularizers import OneNorm
 from ..instance import Instance
 from ..kernels import kernel_factor
+from ..kernels.functions import dense
 from ..losses import PLQ, squared_hinge
 from ..problem import Array, Problem
-from ..validation import finite
-from .expressions import loss_expression, rows_of, sum_of
+from ..validation import finite, is_sparse
+from .expressions import added_terms, loss_expression, rows_of, sum_of
 from .printing import ReadableProblem
 
 
@@ -56,9 +56,9 @@ class MixedIntegerModel:
     Parameters
     ----------
     formulation : Formulation
-        With piecewise linear-quadratic losses without negative curvature, constraints on outputs, the regularizer
-        ½ ‖w‖² or ‖w‖₁ (linear kernel), and any balance; a number of positive labels needs a loss for unlabelled points
-        that is that of the better label, and a sum of targets needs the squared hinge.
+        With piecewise linear-quadratic losses without negative curvature, constraints on outputs, and any balance; with
+        the linear kernel any regularizer, and convex additions.  A number of positive labels needs a loss for
+        unlabelled points that is that of the better label, and a sum of targets needs the squared hinge.
     upper : float
         An objective that is reached: outputs beyond what it allows are excluded.
 
@@ -86,18 +86,25 @@ class MixedIntegerModel:
     def __init__(self, formulation: Formulation, problem: Problem, upper: float) -> None:
         self.instance = instance = Instance(formulation, problem).without_targets()
         finite("upper", upper)
-        linear = formulation.regularizer == OneNorm()
-        if not linear and not formulation.regularizer.is_squared_norm:
+        linear = bool(formulation.additions) or not formulation.regularizer.is_squared_norm
+        if linear and not (problem.is_linear and (is_sparse(problem.X) or isinstance(problem.X, np.ndarray))):
             raise ValueError(
-                f"regularizer={formulation.regularizer!r} must be 'l2' or 'l1' for a mixed-integer program"
+                f"kernel={problem.kernel!r}: a mixed-integer program with additions is for arrays of points and the "
+                "linear kernel"
             )
         kinds = _kinds(instance)
-        features = np.asarray(problem.X) if linear else kernel_factor(problem.gram, 1e-12)
+        features = dense(problem.X) if linear else kernel_factor(problem.gram, 1e-12)
         w = cp.Variable(features.shape[1], name="w")
         b = cp.Variable(name="b") if formulation.fit_intercept else cp.Constant(0.0)
         self.outputs = f = cp.Variable(problem.n, name="f")
-        objective = cp.norm1(w) if linear else 0.5 * cp.sum_squares(w)
-        constraints: list[cp.Constraint] = [f - (cp.Constant(features, name="X" if linear else "Z") @ w + b) == 0]
+        objective, allowed = formulation.regularizer.expression(cp, w)
+        terms, limits = added_terms(formulation.additions, w, b, f)
+        objective = sum_of([objective, *terms])
+        constraints: list[cp.Constraint] = [
+            f - (cp.Constant(features, name="X" if linear else "Z") @ w + b) == 0,
+            *allowed,
+            *limits,
+        ]
         self.low, self.high = _ends(instance, kinds, features, upper)
         self.positive: cp.Variable | None = None
         if instance.target_sum is None:
@@ -173,8 +180,8 @@ class MixedIntegerModel:
 def _kinds(instance: Instance) -> list[_Kind]:
     """The kinds of points that pay, with their losses' pieces; ValueError if the program would not be theirs."""
     formulation = instance.formulation
-    if formulation.additions:
-        raise ValueError(f"additions={list(formulation.additions)!r}: a mixed-integer program takes none")
+    if formulation.subtracts:
+        raise ValueError(f"additions={list(formulation.additions)!r}: a mixed-integer program takes no differences")
     about_labels = instance.n_positive is not None or instance.target_sum is not None
     if about_labels:
         of_labels, _ = formulation.label_loss()  # an error says which losses these are
@@ -210,8 +217,9 @@ def _ends(instance: Instance, kinds: list[_Kind], features: Array, upper: float)
     if upper < float(least.sum()):
         raise ValueError(f"upper={upper} is below {least.sum():.6g}, which no solution is")
     room = (upper - float(least.sum())) * (1 + 1e-9)
-    if not instance.formulation.regularizer.is_squared_norm:
-        reach = room * np.abs(features).max(axis=1)
+    if instance.formulation.additions or not instance.formulation.regularizer.is_squared_norm:
+        sizes, lowest = _reach(instance.formulation, features, room)
+        reach, room = np.abs(features) @ sizes, room - lowest
     else:
         reach = np.sqrt(2 * room) * np.linalg.norm(features, axis=1)
     low, high = np.full(n, -np.inf), np.full(n, np.inf)
@@ -228,6 +236,23 @@ def _ends(instance: Instance, kinds: list[_Kind], features: Array, upper: float)
     # Ends are wider by a hundredth of their size, for the rounding of solvers.
     wider = 0.01 * np.maximum(np.abs(low), np.abs(high)) + 1e-6
     return low - wider, high + wider
+
+
+def _reach(formulation: Formulation, X: Array, room: float) -> tuple[Array, float]:
+    """Sizes that no weight exceeds where regularizer and additions are at most ``room``, and the least these are."""
+    w, b = cp.Variable(X.shape[1]), cp.Variable() if formulation.fit_intercept else cp.Constant(0.0)
+    charged, allowed = formulation.regularizer.expression(cp, w)
+    terms, limits = added_terms(formulation.additions, w, b, X @ w + b)
+    charged, direction = sum_of([charged, *terms]), cp.Parameter(X.shape[1])
+    least = cp.Problem(cp.Minimize(charged), allowed + limits).solve(solver=cp.CLARABEL)
+    extent = cp.Problem(cp.Maximize(direction @ w), [charged <= room + 1e-6 * abs(room), *allowed, *limits])
+    sizes = np.zeros(X.shape[1])
+    for j, sign in itertools.product(range(len(sizes)), (1.0, -1.0)):
+        direction.value = sign * np.eye(len(sizes))[j]
+        sizes[j] = max(sizes[j], extent.solve(solver=cp.CLARABEL))
+    if not np.isfinite([*sizes, least]).all():
+        raise ValueError(f"additions={list(formulation.additions)!r}: a mixed-integer program needs bounded weights")
+    return sizes * (1 + 1e-4), least - 1e-6 * abs(least)
 
 
 def _level_set(loss: PLQ, level: float) -> tuple[float, float]:
@@ -258,6 +283,8 @@ def _ends_of_bias(instance: Instance, kinds: list[_Kind], reach: Array, low: Arr
                 bound = (largest if total > 0 else -least) + float(np.abs(row) @ reach)
                 most = min(most, bound / abs(total))
         if not np.isfinite(most):
+            if instance.formulation.additions:
+                raise ValueError(f"additions={list(instance.formulation.additions)!r}: no loss bounds the bias")
             # Beyond this every point's loss is constant, or it would bound the bias itself.
             places = np.concatenate([kind.loss.breaks for kind in kinds])
             most = float(np.abs(places).max(initial=0.0) + reach.max())

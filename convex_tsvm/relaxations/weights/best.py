@@ -47,7 +47,8 @@ class BestWeights:
             drawn = rng.choice(unlabelled, min(self.sample, len(unlabelled)), replace=False)
             points = np.sort(np.concatenate([labelled, drawn])).astype(np.int32)
         size = np.sqrt(2 * max(self.objective, 1e-300) / np.maximum(model.bend, 1e-3))
-        for k in range(self.starts):
+        # Additions take as long for one point as losses of thousands.
+        for k in range(self.starts if model.others is None else self.starts // 3):
             if time_is_up():
                 break
             start = np.zeros(model.n) if k == 0 else rng.normal(size=model.n) * size / np.sqrt(model.n)

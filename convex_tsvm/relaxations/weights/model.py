@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from ...instance import Instance
 from ...instance.instance import largest
 from ...instance.space import Bias
-from ...kernels import Polynomial
 from ...losses import PLQ, Pieces
 from ...points import LinearPoints
 from ...problem import Array
@@ -19,7 +18,7 @@ from ..box import Box
 from ..envelopes.model import spans
 from ..rounding import EPS, outward
 from ._loops import combine, least, narrow, plane
-from .features import features, n_features, principal
+from .features import features, principal, why_no_planes
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +94,7 @@ class WeightModel(BoundModel):
     """
 
     about = "weights"
-    most_features = 1000
+    rounded = 1e-12  # what rounding may do to additions, relatively
 
     def __init__(self, instance: Instance) -> None:
         super().__init__()
@@ -119,18 +118,30 @@ class WeightModel(BoundModel):
         self.tables = _tables(self.losses)
         d, self.offset = self.features.shape[1], bias.offset
         self.n = d + self.free
-        found = instance.formulation.regularizer.separable(d)
-        assert found is not None
+        found = instance.formulation.regularizer.separable(d) or (np.zeros(d), np.zeros(d))
         self.bend, self.kink = (np.append(part, 0.0) if self.free else part for part in found)
         #: The points whose mean is the centre.
         self.members = bias.members if bias.centred else np.arange(problem.n) if bias.free else np.arange(0)
         centre = self.features[self.members].mean(axis=0) if len(self.members) else np.zeros(d)
-        along = not self.kink.any() and np.ptp(self.bend[:d]) == 0
+        along = bool(self.bend.any()) and not self.kink.any() and np.ptp(self.bend[:d]) == 0
         self._turn(centre, principal(self.features - centre) if along else np.eye(d))
         #: Whether other signs of all weights and the bias make no difference, so that half of all boxes is enough.
         even = all(self.losses[k] == self.losses[k].reflect() for k in np.unique(self.kind[self.points]))
         even = even and self.n_positive in (None, problem.n_unlabeled / 2)
         self.mirrored = even and self.offset == 0 and not problem.y.any()
+
+        self.others = self._others()
+        self.mirrored = self.mirrored and self.others is None
+
+    def _others(self) -> Any:
+        """Additions, and a regularizer that is no sum over weights; None if there are none."""
+        formulation, none = self.instance.formulation, not (self.bend.any() or self.kink.any())
+        if not (formulation.additions or none):
+            return None
+        from ...modeling.other_terms import OtherTerms
+
+        at = (self.X, self.axes, self.centre, self.offset, self.free)
+        return OtherTerms(formulation, *at, self.bend, self.kink)
 
     def _turn(self, centre: Array, axes: Array) -> None:
         """Take boxes along some axes."""
@@ -176,7 +187,9 @@ class WeightModel(BoundModel):
         root = np.sqrt(self.kink**2 + 2 * self.bend * room)
         with np.errstate(invalid="ignore", divide="ignore"):
             reach = 2 * room / (self.kink + root)
-        if self.free:
+        if self.others is not None:
+            reach = np.fmin(reach, self.others.reach(room))
+        if self.free and (self.others is None or not self.others.bounds_bias):
             # Beyond the kinks and vertices of all losses nothing is gained by a bias that is larger still.
             places = np.concatenate([_places(loss) for loss in self.losses])
             reach[-1] = float(np.abs(places).max(initial=0.0)) + float(self.largest[:-1] @ reach[:-1])
@@ -237,6 +250,11 @@ class WeightModel(BoundModel):
         price = best if price is None else price
         paid, found, below, spread, shift = self._touch(undecided, kind, self.cost, box, at, self.slack(box), price)
         costs = self._costs(at)
+        if self.others is not None:
+            constant, slopes, value = self.others.below(box.low, box.high, at)
+            found[0], found[1:], paid = found[0] + constant, found[1:] + slopes, paid + value
+            size = float(np.abs(slopes) @ np.maximum(np.abs(box.low), np.abs(box.high)))
+            shift += self.rounded * (abs(constant) + size)
         return Touched(at, found, below, spread, paid + costs, float(found[0] + found[1:] @ at) + costs, shift, price)
 
     def _touch(
@@ -320,6 +338,9 @@ class WeightModel(BoundModel):
         given = Undecided(points, self.begin.decided, 0)
         paid, found, _, _, shift = self._touch(given, kind, cost, Box(at, at), at, 0.0, np.zeros(0))
         slopes = found[1:] + self.bend * at + self.kink * np.sign(at)
+        if self.others is not None:
+            value, more = self.others.at(at)
+            paid, slopes, shift = paid + value, slopes + more, shift + self.rounded * abs(value)
         return paid + self._costs(at), slopes, shift + self.doubt(Box(at, at))
 
     def objective(self, at: Array) -> float:
@@ -335,7 +356,10 @@ class WeightModel(BoundModel):
         if problem.is_linear:
             bias = fixed - float(self.centre @ w)
             outputs = problem.linear_outputs(w) + bias
-            return Expansion(outputs, np.zeros(problem.n), bias, self.instance.formulation.regularizer.value(w), w)
+            separable = bool(self.bend.any() or self.kink.any())
+            charged = self.instance.formulation.regularizer.value(w) if separable else 0.0
+            charged += 0.0 if self.others is None else self.others.charged(at)
+            return Expansion(outputs, np.zeros(problem.n), bias, charged, w)
         # Of the weights with these outputs the shortest are a combination of the points, seen from their centre.
         coefficients: Array = np.linalg.lstsq((self.features - self.centre).T, w)[0].astype(float)
         if len(self.members):
@@ -362,6 +386,8 @@ class WeightModel(BoundModel):
             return "files of searches have points that are arrays, not such as are known by their products"
         if self.instance.formulation.groups:
             return "files of searches over boxes of weights know no groups of points; branch_on='points' has them"
+        if self.others is not None:
+            return "files of searches over boxes of weights know sums over weights, and no additions"
         return None
 
 
@@ -385,57 +411,3 @@ def _places(loss: PLQ) -> Array:
     """Breakpoints of a loss and the vertices of its first and last piece, as far as they are finite."""
     ends = [-b / (2 * a) for a, b, _ in (loss.pieces[0], loss.pieces[-1]) if a > 0]
     return np.array([*loss.breaks, *ends], dtype=float)
-
-
-def _why_no_balance(instance: Instance) -> str | None:
-    """Why boxes of weights know nothing of a balance, or None if they do."""
-    formulation, costs = instance.formulation, instance.problem.cost[instance.problem.unlabeled]
-    taken = None
-    if instance.target_sum is not None:
-        taken = "take a mean output, a number of labels, or None"
-    elif instance.n_positive is not None and not formulation.is_about_labels:
-        taken = "take a number of labels where labels are to be found"
-    elif instance.n_positive is not None and (np.ptp(costs) > 0 or not costs[0]):
-        taken = "take a number of labels of points that cost the same"
-    elif instance.n_positive is None and instance.target is not None and not formulation.fit_intercept:
-        taken = "meet a mean output by a bias, and fit_intercept=False"
-    return taken and f"{instance.balance}: boxes of weights {taken}"
-
-
-def why_no_planes(instance: Instance) -> str | None:
-    """Why a search has no boxes of weights, or None if it has."""
-    formulation, problem = instance.formulation, instance.problem
-    if not (problem.is_linear or isinstance(problem.kernel, Polynomial)):
-        return f"kernel={problem.kernel!r}: boxes of weights are for the linear kernel and polynomials"
-    if n_features(instance) > WeightModel.most_features:
-        most = WeightModel.most_features
-        return f"{n_features(instance)} features are more than the {most} that boxes of weights are for"
-    if formulation.additions or formulation.constraints:
-        return "boxes of weights know a balance, and neither additions nor other constraints on outputs"
-    if (why := _why_no_balance(instance)) is not None:
-        return why
-    for kind in formulation.by_kind:
-        loss = kind.of_output
-        if loss is not None and not (isinstance(loss, PLQ) and loss.is_finite and np.isfinite(loss.minimizers()[0])):
-            return (
-                f"{kind.field}={kind.loss!r}: boxes of weights are for piecewise linear-quadratic losses that are "
-                "finite and bounded below"
-            )
-    if formulation.regularizer.separable(n_features(instance)) is None:
-        return (
-            f"regularizer={formulation.regularizer!r}: boxes of weights are for sums of ½ λ w² and λ |w| over the "
-            "weights, each with a λ > 0"
-        )
-    return None
-
-
-def is_faster(instance: Instance) -> bool:
-    """Whether a search of an instance is expected to be faster over boxes of weights than over labels or outputs.
-
-    ``benchmarks/exact_weights.py`` has what that was decided by.
-    """
-    problem = instance.problem
-    if why_no_planes(instance) is not None:
-        return False
-    n = n_features(instance) + instance.bias.free
-    return n <= 5 and problem.n_unlabeled >= (50 if n < 5 else 200)

@@ -18,7 +18,8 @@ from ..box import Box
 from ..proof import Proof, Stored
 from ..region import Relaxation, Work
 from .best import BestWeights
-from .model import Combination, Touched, Undecided, WeightModel, why_no_planes
+from .features import why_no_planes
+from .model import Combination, Touched, Undecided, WeightModel
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,144 @@
+"""What an objective has besides losses and a sum over weights: as a function of weights and a bias, with planes below.
+
+These are additions, of which some may be differences of convex terms, and a regularizer that is no sum over weights.
+"""
+
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+
+from ..formulations import Formulation
+from ..problem import Array
+from .expressions import added_terms, sum_of
+
+
+class OtherTerms:
+    """Convex terms less convex ones, of a point θ: weights along some axes, and then the bias, where it is free.
+
+    Parameters
+    ----------
+    formulation : Formulation
+    X : array, shape (n, d)
+        Points from their centre, along the axes.
+    axes, centre : array, shape (d, d) and (d,)
+    offset : float
+        What is added to all outputs.
+    free : bool
+        Whether the bias is free.
+    bend, kink : array, shape (n_theta,)
+        The regularizer is Σ ½ bend_j θ_j² + kink_j |θ_j|; all are 0 if it is no such sum.
+
+    Raises
+    ------
+    ValueError
+        If an addition has constraints, nothing says what a difference is never below, or nothing bounds a weight or
+        the bias.
+    """
+
+    #: By how much ends are wider than a solver says, relatively.
+    wider = 1e-4
+
+    def __init__(
+        self, formulation: Formulation, X: Array, axes: Array, centre: Array, offset: float, free: bool,
+        bend: Array, kink: Array,
+    ) -> None:  # fmt: skip
+        n, d, additions = *X.shape, formulation.additions
+        self.w, self.b, self.f = self._variables = cp.Variable(d), cp.Variable(), cp.Variable(n)
+        # (w, b, f) of θ: matrices, and what they are at θ = 0.
+        ones = np.ones((1, int(free)))
+        self._maps = [
+            np.hstack([axes, 0 * ones.repeat(d, axis=0)]),
+            np.hstack([-centre @ axes, ones[0]])[None],
+            np.hstack([X, ones.repeat(n, axis=0)]),
+        ]
+        self._at_zero = [np.zeros(d), np.array([offset]), np.full(n, offset)]
+        terms, limits = added_terms(additions, self.w, self.b, self.f)
+        if limits:
+            raise ValueError(f"additions={list(additions)!r}: boxes of weights take terms, and no constraints")
+        self._minus = [one.minus(self.f) for one in additions if one.minus is not None]
+        own, least = [], 0.0  # convex terms that are no part of a difference, and what differences are never below
+        for one, term in zip(additions, terms, strict=True):
+            if one.minus is None:
+                own.append(term)
+            elif one.least is None:
+                raise ValueError(f"addition {one.name!r}: searches must be told what it is never below, by least=...")
+            else:
+                least += one.least
+        if not (bend.any() or kink.any()):
+            term, limits = formulation.regularizer.expression(cp, self.w)
+            if limits:
+                raise ValueError(f"regularizer={formulation.regularizer!r}: boxes of weights know no constraints on w")
+            terms, own = [*terms, term], [*own, term]
+        self._convex = terms
+        theta = cp.Variable(len(bend))
+        charged = 0.5 * (bend @ cp.square(theta)) + kink @ cp.abs(theta)
+        self._room, self._direction = cp.Parameter(), cp.Parameter(len(bend))
+        limits = [sum_of([charged, *own]) + least <= self._room]
+        for one, matrix, at_zero in zip(self._variables, self._maps, self._at_zero, strict=True):
+            limits.append(cp.vec(one, order="C") == matrix @ theta + at_zero)
+        self._extent = cp.Problem(cp.Maximize(self._direction @ theta), limits)
+        used = {v.id for term in (*terms, *self._minus) for v in term.variables()}
+        uses_bias = free and bool(used & {self.b.id, self.f.id})
+        #: Whether the bias is bounded by the terms; else by the losses, which no term then adds to.
+        self.bounds_bias = uses_bias
+        at_least_one = self.reach(1.0 + max(0.0, least))
+        if np.isinf(at_least_one[: d + uses_bias]).any():
+            raise ValueError(
+                "boxes of weights need all weights, and a bias that additions are about, to be bounded by the "
+                "regularizer and by additions that are no differences; with fit_intercept=False and a constant feature "
+                "for the bias it is bounded"
+            )
+
+    def charged(self, theta: Array) -> float:
+        """The convex terms at a point."""
+        return self._value(self._convex, theta)
+
+    def at(self, theta: Array) -> tuple[float, Array]:
+        """The terms at a point, and a subgradient: that of the convex terms less that of those subtracted."""
+        value = self._value(self._convex, theta) - self._value(self._minus, theta)
+        return value, self._slopes(self._convex) - self._slopes(self._minus)
+
+    def below(self, low: Array, high: Array, theta: Array) -> tuple[float, Array, float]:
+        """Constant and slopes of a plane below the terms in a box, and the terms at the point where tangents touch.
+
+        What is subtracted is above its tangent by no more than at a corner of the box, as it is convex.
+        """
+        value, slopes = self.at(theta)
+        above = 0.0
+        if self._minus:
+            subtracted, down = self._value(self._minus, theta), self._slopes(self._minus)
+            for corner in np.array(np.meshgrid(*zip(low, high, strict=True))).reshape(len(low), -1).T:
+                above = max(above, self._value(self._minus, corner) - subtracted - float(down @ (corner - theta)))
+        return value - above - float(slopes @ theta), slopes, value
+
+    def reach(self, room: float) -> Array:
+        """Sizes that no coordinate of a point exceeds at which the terms are at most ``room``; infinite for none."""
+        found = np.zeros(self._direction.size)
+        self._room.value = room + self.wider * abs(room) + 1e-9
+        for j in range(len(found)):
+            for sign in (1.0, -1.0):
+                self._direction.value = sign * np.eye(len(found))[j]
+                try:
+                    value = self._extent.solve(solver=cp.CLARABEL)
+                except cp.error.SolverError:
+                    value = np.inf
+                found[j] = max(found[j], 0.0 if value is None or np.isneginf(value) else float(value))
+        return found * (1 + self.wider)
+
+    def _value(self, terms: list[Any], theta: Array) -> float:
+        """The sum of some terms at a point, which the variables then have."""
+        for one, matrix, at_zero in zip(self._variables, self._maps, self._at_zero, strict=True):
+            one.value = (matrix @ theta + at_zero).reshape(one.shape)
+        return float(sum(np.sum(term.value) for term in terms))
+
+    def _slopes(self, terms: list[Any]) -> Array:
+        """A subgradient of their sum where the variables are."""
+        slopes = np.zeros(self._maps[0].shape[1])
+        for term in terms:
+            found = term.grad
+            for one, matrix in zip(self._variables, self._maps, strict=True):
+                if one in found:
+                    part = found[one]
+                    slopes += np.ravel(part.toarray() if hasattr(part, "toarray") else part) @ matrix
+        return slopes
