@@ -435,6 +435,21 @@ away than {power(max(row["outputs"].value for row in paths))} ({kept("paths.md",
 {table(names, [[row[name] for name in names] for row in found])}"""
 
 
+def regression():
+    """Responses and pairs beside libsvm and liblinear."""
+    ranking, fits = tables("regression")
+    names = ["kernel", "n", "d", "C", "peer", "peer s", "s", "ratio", "objective above"]
+    told = ", ".join(f"{Figure(row['s'])} s with the {Figure(row['kernel'])} kernel" for row in ranking)
+    memory = max(Figure(row["MB"]).value for row in ranking)
+    return f"""Regression and ranking
+----------------------
+
+Responses as targets of a group of points, defaults on both sides, whole calls ({kept("regression.md", "all")}); of
+ranking 20 000 pairs of 2000 points: {told}, in {memory:.0f} MB at most.
+
+{table(names, [[Figure(row[name]) for name in names] for row in fits])}"""
+
+
 def ramps():
     """Exact search over intervals, for the ramp and the compact margin machine, and what heuristics reach beside it."""
     found = rows("exact_pieces")
@@ -496,6 +511,7 @@ has its script in
         bounds(),
         optima(),
         derivatives(),
+        regression(),
         compact_margins(),
     ]
     return wrapped("\n\n".join([head.rstrip(), *parts]))
