@@ -12,9 +12,8 @@ from strategies import CATALOGUE, random_case
 import convex_tsvm as ct
 from convex_tsvm.kernels import GramRows
 from convex_tsvm.losses import conjugate_pieces
-from convex_tsvm.solvers import DualProblem
 from convex_tsvm.solvers._loops import proximal_all
-from convex_tsvm.solvers.dual import native, strategy
+from convex_tsvm.solvers.dual import native, strategy, working_sets
 from convex_tsvm.solvers.dual.augmented import augmented
 from convex_tsvm.solvers.dual.rows_held import HeldRows
 from convex_tsvm.solvers.dual.step_dual import StepDual
@@ -119,12 +118,12 @@ def test_points_that_come_many_times(n, monkeypatch):
     """They are solved to the tolerance with the augmented Lagrangian, and to the value found without it."""
     problem = few_bits(n)
     solver = ct.solvers.NativeSolver(problem)
-    told = []
-    choose = solver.strategy.next
-    monkeypatch.setattr(solver.strategy, "next", lambda reached: told.append(choose(reached)) or told[-1])
+    taken_over = []
+    own = working_sets.augmented
+    monkeypatch.setattr(working_sets, "augmented", lambda *given: taken_over.append(1) or own(*given))
     solution = ct.cccp(ct.cccp_tsvm(), problem, solver=solver)
-    assert "augmented" in told
-    assert told[-1] in ("none", "double precision")
+    assert taken_over
+    assert solver.strategy.is_hard
     assert solution.status == "converged"
     assert solution.step.gap <= 1e-3
     assert solution.step.kkt <= 1e-3
@@ -149,50 +148,12 @@ def test_every_catalogue_loss_with_it_from_the_start():
         )
 
 
-@pytest.mark.parametrize(
-    ("known", "expected"),
-    [
-        ({}, "steps"),
-        ({"last": "steps", "turn": 0}, "newton"),
-        ({"last": "steps", "turn": 3, "n_steps": 0}, "none"),
-        ({"last": "newton", "turn": 5}, "steps"),
-        ({"last": "newton", "turn": 6, "stalled": 3}, "augmented"),
-        ({"last": "newton", "turn": 6, "stalled": 3, "enough": None}, "augmented"),
-        ({"last": "newton", "turn": 6, "stalled": 3, "enough": 1e9}, "none"),
-        ({"last": "newton", "turn": 6, "stalled": 3, "is_handed_over": True}, "steps"),
-        ({"last": "augmented", "turn": 6}, "steps"),
-        ({"last": "augmented", "turn": 6, "enough": 1e9}, "none"),
-        ({"last": "augmented", "turn": 6, "single": True}, "double precision"),
-        ({"last": "augmented", "turn": 6, "single": True, "enough": None}, "steps"),
-        ({"last": "newton", "turn": 50}, "none"),
-    ],
-)
-def test_which_method_is_next(known, expected):
-    """The whole of the strategy: what was done last, and how far that has led, says what is next."""
-    n, rng = 240, np.random.default_rng(0)
-    Z = rng.normal(size=(n, n))
-    G = (Z @ Z.T).astype(np.float32 if known.pop("single", False) else np.float64)
-    losses = conjugate_pieces((ct.hinge(),))
-    dual = DualProblem(losses, np.zeros(n, dtype=np.intp), np.ones(n), np.zeros(n), GramRows(G))
-    given = {"last": "none", "turn": 0, "n_steps": 5, "enough": 1e-3} | known
-    later = {name: given.pop(name) for name in ("stalled", "is_handed_over") if name in given}
-    s = dual.start(None)
-    reached = strategy.Reached(dual, dual.state(s, dual.outputs(s)), 1e-5, given.pop("enough"), **given)
-    for name, value in later.items():
-        setattr(reached, name, value)
-    assert strategy.Strategy().next(reached) == expected
-
-
 def test_what_was_hard_once_is_not_begun_with_patience():
-    n = 240
-    losses = conjugate_pieces((ct.hinge(),))
-    dual = DualProblem(losses, np.zeros(n, dtype=np.intp), np.ones(n), np.zeros(n), GramRows(2.0 * np.eye(n)))
-    s = dual.start(None)
-    reached = strategy.Reached(dual, dual.state(s, dual.outputs(s)), 1e-5, 1e-3, last="newton", turn=1)
     kept = strategy.Strategy()
-    assert kept.next(reached) == "steps"
+    assert [kept.hands_over(240, turn=1, stalled=stalled) for stalled in (0, 2, 3)] == [False, False, True]
+    assert not kept.hands_over(100, turn=1, stalled=3)
     kept.is_hard = True
-    assert kept.next(reached) == "augmented"
+    assert [kept.hands_over(240, turn=turn, stalled=0) for turn in (0, 1)] == [False, True]
 
 
 # --- large costs ------------------------------------------------------------------------------------------------------

@@ -60,8 +60,7 @@ class NativeSolver:
     Attributes
     ----------
     strategy : Strategy
-        Which of the four methods is next inside a working set; its ``log`` says what was chosen for the last one, and
-        why.
+        What it has learnt of its problems: whether they are hard.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Which method is next on a dual whose matrix is in memory.
+"""When methods take turns on a dual whose matrix is in memory.
 
 There are three.  *Steps* on single variables (or pairs of them) find out at which breakpoint of its loss each variable
 sits; a *Newton* step solves for the variables between breakpoints.  These two take turns, and are fast as long as few
@@ -7,16 +7,7 @@ one by one: then the *augmented* Lagrangian takes over, whose Newton steps find 
 once.
 """
 
-from dataclasses import dataclass, field
-from typing import Literal
-
-import numpy as np
-
-from ...deadline import time_is_up
-from .dual_problem import DualProblem, State
-
-#: "none": it is over.
-Method = Literal["steps", "newton", "augmented", "double precision", "none"]
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
@@ -48,57 +39,8 @@ class Effort:
     share_of_tol: float = 0.5
 
 
-@dataclass
-class Reached:
-    """How far the work on one problem has come, as the strategy looks at it."""
-
-    dual: DualProblem  # its matrix is in memory
-    state: State
-    tol: float  # the violation that is wanted, in units of the outputs
-    enough: float | None  # where one may stop once the augmented Lagrangian would have to take over; None: ``tol``
-    effort: Effort = Effort()
-    last: Method = "none"
-    turn: int = 0
-    n_steps: int = 0
-    stalled: int = field(default=0, init=False)
-    is_handed_over: bool = field(default=False, init=False)
-    violation: float = field(default=np.inf, init=False)
-    _least: float = field(default=np.inf, init=False)
-
-    def __post_init__(self) -> None:
-        self.violation = self.dual.survey(self.state).violation
-
-    @property
-    def double(self) -> bool:
-        return self.dual.rows.dtype == np.float64
-
-    @property
-    def steps_tol(self) -> float:
-        """The violation to which steps are to go: at first no further than Newton steps need it.
-
-        In single precision solutions of a working set are to have variables at breakpoints, so that others can be
-        chosen in their place.
-        """
-        return self.tol if self.turn or not self.double else max(self.tol, self.effort.first_tol)
-
-    @property
-    def is_enough(self) -> bool:
-        """Whether one may stop at the violation that is reached, as more of it would take long."""
-        return self.violation <= (self.tol if self.enough is None else self.enough)
-
-    def after(self, method: Method, state: State, n_steps: int = 0) -> None:
-        self.state, self.last, self.n_steps = state, method, n_steps
-        self.is_handed_over |= method == "augmented"
-        self.violation = self.dual.survey(state).violation
-        if method == "newton":
-            self.turn += 1
-        elif method == "steps":
-            fallen = self.violation < self.effort.fallen * self._least
-            self._least, self.stalled = (self.violation, 0) if fallen else (self._least, self.stalled + 1)
-
-
 class Strategy:
-    """What a solver has learnt about its problems, and which method is next.
+    """What a solver has learnt about its problems.
 
     Where the augmented Lagrangian had to take over on a problem, the next is taken to be as hard.
     """
@@ -109,32 +51,7 @@ class Strategy:
         self.is_hard = False
         self.least_for_augmented = self.effort.least_for_augmented
 
-    def next(self, reached: Reached) -> Method:
-        if reached.last in ("none", "newton"):
-            return self._in_a_new_turn(reached)
-        if reached.last == "steps":
-            return _after_steps(reached)
-        if reached.is_enough:
-            return "none"
-        if not reached.double and reached.enough is not None:
-            return "double precision"  # the augmented Lagrangian was not enough, and what is next needs digits
-        return "steps"  # the augmented Lagrangian has not got there
-
-    def _in_a_new_turn(self, reached: Reached) -> Method:
-        if reached.turn == self.effort.turns:
-            return "none"
-        # The augmented Lagrangian takes over once for a problem: if turns were many, the last of no use.
-        is_tried = reached.turn > 0 if self.is_hard else reached.stalled >= self.effort.useless
-        if reached.is_handed_over or len(reached.dual.kind) < self.least_for_augmented or not is_tried:
-            return "steps"  # to find out which variables are at breakpoints
-        if reached.is_enough:
-            return "none"
-        self.is_hard = True
-        return "augmented"
-
-
-def _after_steps(reached: Reached) -> Method:
-    none_moves = bool(reached.turn) and reached.n_steps == 0
-    is_enough_for_single = not reached.double and reached.violation <= reached.tol
-    is_over = none_moves or is_enough_for_single or reached.stalled > reached.effort.stalled or time_is_up()
-    return "none" if is_over else "newton"  # for the variables between breakpoints
+    def hands_over(self, n: int, turn: int, stalled: int, before: bool = False) -> bool:
+        """Whether the augmented Lagrangian is to take over n variables: if the last turns were of no use, and once."""
+        is_tried = turn > 0 if self.is_hard else stalled >= self.effort.useless
+        return is_tried and n >= self.least_for_augmented and not before

@@ -1,7 +1,7 @@
 """Working-set solver of the dual.
 
-Working sets are chosen by violation.  The matrix of a working set is held in memory, where a strategy says
-which of three methods is next.  Whole kernel rows are needed only for the variables that a working set has changed.
+Working sets are chosen by violation.  The matrix of a working set is held in memory, where three methods take turns.
+Whole kernel rows are needed only for the variables that a working set has changed.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from ...parallel import blas_threads_for
 from .._loops import descend_mixed, descend_pairs, descend_single
 from .augmented import augmented, newton
 from .dual_problem import Array, DualPoint, DualProblem, Indices, State, Survey
-from .strategy import Effort, Reached, Strategy
+from .strategy import Effort, Strategy
 
 
 def solve_dual(
@@ -43,8 +43,8 @@ def solve_dual(
 
     ``measure_rounding`` tells from γ and outputs how far off the outputs are.  Outputs that are off by more than
     ``rounding_tol``, by default a quarter of ``tol``, are computed afresh, unless that and the violation together are
-    at most ``within``; without the function they always are, before they are returned as optimal.  ``strategy`` chooses
-    the method inside a working set, and learns from one problem to the next.
+    at most ``within``; without the function they always are, before they are returned as optimal.  ``strategy`` says
+    when methods take turns inside a working set, and learns from one problem to the next.
 
     The status is "optimal", "max_iter", "interrupted" by Ctrl-C, "time_limit" if a deadline has passed, or "inaccurate"
     if rounding keeps undoing what was reached, or working sets do not lower the violation any more; the point is then
@@ -213,29 +213,47 @@ def solve_in_memory(
     """Solve a problem whose matrix is in memory to a violation of ``tol``; None if that takes double precision.
 
     Accuracy beyond ``tol`` is cheap for steps and Newton steps, and not for the augmented Lagrangian that takes over
-    from them, which ends at a share of ``enough``.
+    from them, once for a problem: it ends at a share of ``enough``, and is not begun where that is met.
     """
-    n, effort = len(state.s), strategy.effort
-    reached = Reached(dual, state, tol, enough, effort)
+    n, effort, double = len(state.s), strategy.effort, dual.rows.dtype == np.float64
     limit = effort.least_steps + int(effort.steps_per_square * n**2)
-    while (method := strategy.next(reached)) != "none":
-        state, n_steps = reached.state, 0
-        if method == "double precision":
-            return None
-        if method == "steps":
-            if n > effort.without_sets * effort.at_once:
-                state, n_steps = _steps_by_sets(dual, state, reached.steps_tol, limit, effort)
-            else:
-                s, h = state.s.copy(), state.h.copy()
-                loop, arguments = _compiled(dual, s, h)
-                n_steps, _ = loop(*arguments, reached.steps_tol, limit)
-                state = dual.state(s, h)
-        elif method == "newton":
-            state = newton(dual, state)
+    least, stalled, is_handed_over = np.inf, 0, False
+    for turn in range(effort.turns):
+        if strategy.hands_over(n, turn, stalled, is_handed_over):
+            is_handed_over = True
+            state, is_enough = _handed_over(dual, state, tol, enough, strategy)
+            if is_enough:
+                break
+            if not double and enough is not None:
+                return None  # the augmented Lagrangian was not enough, and what is next needs digits
+        # At first steps go no further than Newton steps need it.  In single precision solutions of a working set are to
+        # have variables at breakpoints, so that others can be chosen in their place.
+        wanted = tol if turn or not double else max(tol, effort.first_tol)
+        if n > effort.without_sets * effort.at_once:
+            state, n_steps = _steps_by_sets(dual, state, wanted, limit, effort)
         else:
-            state = augmented(dual, state, tol if enough is None else effort.augmented_share * enough)
-        reached.after(method, state, n_steps)
-    return reached.state
+            s, h = state.s.copy(), state.h.copy()
+            loop, arguments = _compiled(dual, s, h)
+            n_steps, _ = loop(*arguments, wanted, limit)
+            state = dual.state(s, h)
+        violation = dual.survey(state).violation
+        least, stalled = (violation, 0) if violation < effort.fallen * least else (least, stalled + 1)
+        none_moves, is_enough = turn > 0 and n_steps == 0, not double and violation <= tol
+        if none_moves or is_enough or stalled > effort.stalled or time_is_up():
+            break
+        state = newton(dual, state)  # for the variables between breakpoints
+    return state
+
+
+def _handed_over(
+    dual: DualProblem, state: State, tol: float, enough: float | None, strategy: Strategy
+) -> tuple[State, bool]:
+    """The state where the augmented Lagrangian ends, and whether its violation is small enough."""
+    most = tol if enough is None else enough
+    if dual.survey(state).violation > most:
+        strategy.is_hard = True
+        state = augmented(dual, state, tol if enough is None else strategy.effort.augmented_share * enough)
+    return state, dual.survey(state).violation <= most
 
 
 def _steps_by_sets(dual: DualProblem, state: State, tol: float, limit: int, effort: Effort) -> tuple[State, int]:
