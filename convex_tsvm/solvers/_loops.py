@@ -473,13 +473,6 @@ def descend_mixed(Q, outputs, s, tied, kind, cost, S, P, R, m, tol, max_steps):
     return step, worst
 
 
-# Sparse symmetric matrices B_k of semidefinite programs: entries first[k] to first[k + 1] are B_k's own.  An entry
-# (i, j, f) with i <= j stands for f X_ij in <B_k, X>: half of f above the diagonal, half of it below.
-#
-# The low-rank method has X = R Rᵀ.  The entries (i, j) of X that constraints use are listed once, as pairs; entry e of
-# a constraint is then f[e] times the value of the pair with the number pair[e].
-
-
 @njit(cache=True, nogil=True, fastmath=True)
 def products_of_pairs(R, i, j, value):
     """X_ij = <R_i, R_j> of every pair."""
@@ -488,62 +481,6 @@ def products_of_pairs(R, i, j, value):
         for k in range(R.shape[1]):
             total += R[i[e], k] * R[j[e], k]
         value[e] = total
-
-
-@njit(cache=True, nogil=True)
-def penalties(first, pair, f, value, b, z, sigma, new, weight):
-    """The penalty of constraints <B_k, X> >= b_k with multipliers z, and what its derivative is made of.
-
-    ``new`` gets max(0, z_k - σ (<B_k, X> - b_k)), and ``weight`` of every pair the sum of f times these.
-    """
-    weight[:] = 0.0
-    total = 0.0
-    for k in range(b.shape[0]):
-        slack = -b[k]
-        for e in range(first[k], first[k + 1]):
-            slack += f[e] * value[pair[e]]
-        moved = z[k] - sigma * slack
-        new[k] = 0.0
-        if moved > 0.0:
-            new[k] = moved
-            total += moved * moved
-            for e in range(first[k], first[k + 1]):
-                weight[pair[e]] += moved * f[e]
-        total -= z[k] * z[k]
-    return total / (2.0 * sigma)
-
-
-@njit(cache=True, nogil=True, fastmath=True)
-def subtract_pairs(G, R, first, other, pair, weight):
-    """Subtract from G the derivative of the sum of weights times X_ij with respect to R.
-
-    Row p is in the pairs pair[first[p]] to pair[first[p + 1]], with the rows ``other``; on the diagonal twice.
-    """
-    total = np.empty(R.shape[1])
-    for p in range(R.shape[0]):
-        total[:] = 0.0
-        for e in range(first[p], first[p + 1]):
-            c = weight[pair[e]]
-            if c != 0.0:
-                row = R[other[e]]
-                for k in range(total.shape[0]):
-                    total[k] += c * row[k]
-        for k in range(total.shape[0]):
-            G[p, k] -= total[k]
-
-
-@njit(cache=True, nogil=True)
-def curvatures(first, pair, f, i, j, square, new, sigma, curvature):
-    """For every row of R about the trace of the penalty's second derivative; ``square`` has the rows' squared norms."""
-    curvature[:] = 0.0
-    for k in range(new.shape[0]):
-        if new[k] > 0.0:
-            for e in range(first[k], first[k + 1]):
-                p, q = i[pair[e]], j[pair[e]]
-                weight = sigma * f[e] * f[e]
-                curvature[p] += weight * square[q] * (4.0 if p == q else 1.0)
-                if p != q:
-                    curvature[q] += weight * square[p]
 
 
 @njit(cache=True, nogil=True)

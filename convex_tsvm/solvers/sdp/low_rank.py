@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
+from scipy import sparse
 
 from ...deadline import time_is_up
 from ...problem import Array
@@ -47,18 +48,17 @@ class LowRankSDP:
         self.C, self.rows, self.N = C, rows, N
         pairs, self._pair = np.unique(rows.i.astype(np.int64) * N + rows.j, return_inverse=True)
         self._i, self._j = np.divmod(pairs, N)
-        # Every row of R with the pairs that it is in.
+        # The symmetric matrix with a weight for each pair, on the diagonal twice that; its entries have their pairs.
         ends, others = np.concatenate([self._i, self._j]), np.concatenate([self._j, self._i])
         order = np.argsort(ends, kind="stable")
-        self._of_row = np.searchsorted(ends[order], np.arange(N + 1))
-        self._other, self._number = others[order], np.tile(np.arange(len(pairs)), 2)[order]
+        starts, self._of_entry = np.searchsorted(ends[order], np.arange(N + 1)), order % len(pairs)
+        self._weighted = sparse.csr_array((np.empty(len(ends)), others[order], starts), shape=(N, N))
         squares = rows.f**2 * np.where(rows.i == rows.j, 1.0, 0.5)
         self._norm = np.sqrt(np.maximum(np.bincount(rows.k, squares, rows.m), 1e-300))
         self._f, self._b = rows.f / self._norm[rows.k], rows.b / self._norm
-        self._first = np.searchsorted(rows.k, np.arange(rows.m + 1))
         self._is_unit = np.zeros(N, dtype=bool)
         self._is_unit[unit] = True
-        self._value, self._weight = np.empty(len(pairs)), np.empty(len(pairs))
+        self._value = np.empty(len(pairs))
         self.scale = float(np.abs(np.diag(C)[1:]).mean())
 
     def solve(
@@ -90,16 +90,18 @@ class LowRankSDP:
 
     def _evaluate(self, R: Array, z: Array, sigma: float) -> tuple[float, Array, Array, Array]:
         """The augmented Lagrangian, its gradient along the spheres, new multipliers, and those of X_ii = 1."""
-        new = np.empty(len(z))
         _loops.products_of_pairs(R, self._i, self._j, self._value)
-        args = (self._first, self._pair, self._f, self._value, self._b, z, sigma, new, self._weight)
-        value = _loops.penalties(*args)
+        slack = np.bincount(self.rows.k, self._f * self._value[self._pair], len(z)) - self._b
+        new = np.maximum(z - sigma * slack, 0.0)
+        value = float(new @ new - z @ z) / (2 * sigma)
         head = R[: len(self.C)]
         image = self.C @ head
         value += float(np.vdot(image, head))
         G = np.zeros_like(R)
         G[: len(self.C)] = 2 * image
-        _loops.subtract_pairs(G, R, self._of_row, self._other, self._number, self._weight)
+        weight = np.bincount(self._pair, self._f * new[self.rows.k], len(self._value))
+        self._weighted.data[:] = weight[self._of_entry]
+        G -= self._weighted @ R
         radial = np.einsum("ij,ij->i", G, R)
         radial[1:] *= self._is_unit[1:]
         G -= radial[:, None] * R
@@ -108,10 +110,11 @@ class LowRankSDP:
 
     def _preconditioner(self, R: Array, new: Array, unit: Array, sigma: float) -> tuple[Array, Array]:
         """Inverses of about the second derivative: a matrix for the rows of C, numbers for the others."""
-        curvature = np.zeros(self.N)
-        square = np.einsum("ij,ij->i", R, R)
-        _loops.curvatures(self._first, self._pair, self._f, self._i, self._j, square, new, sigma, curvature)
-        c = len(self.C)
+        # For every row about the trace of the penalty's second derivative.
+        c, square, i, j = len(self.C), np.einsum("ij,ij->i", R, R), self.rows.i, self.rows.j
+        weight = np.where(new > 0, sigma, 0.0)[self.rows.k] * self._f**2
+        curvature = np.bincount(i, weight * square[j] * np.where(i == j, 4.0, 1.0), self.N)
+        curvature += np.bincount(j, weight * square[i] * (i != j), self.N)
         block = 2 * self.C[1:, 1:] + np.diag(curvature[1:c] + 1e-3 * self.scale)
         try:
             factor = scipy.linalg.cholesky(block, lower=True, check_finite=False)
