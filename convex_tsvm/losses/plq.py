@@ -398,7 +398,9 @@ class PLQ:
         A ValueError says if the function is not convex, or ``step`` is not a positive number.
         """
         self._require_convex("prox")
-        return polynomials.prox(self, np.asarray(v, dtype=float), finite("step", step, above=0))
+        v, step = np.asarray(v, dtype=float), finite("step", step, above=0)
+        # The slope of the Moreau envelope is (v - t) / step.
+        return np.clip(v - step * self.rounded(step).derivative(v), self.lower, self.upper)
 
     def latex(self, variable: str = "t") -> str:
         """The function as a LaTeX ``cases`` environment, without dollars."""
