@@ -22,13 +22,17 @@ class TimeIsUp(Exception):
 
 
 @contextmanager
-def until(deadline: float) -> Iterator[None]:
-    """Work inside is to end at ``deadline``, a time in seconds as ``time.time()`` counts them."""
-    token = _deadline.set(min(deadline, _deadline.get()))
+def _ending(deadline: float) -> Iterator[None]:
+    token = _deadline.set(deadline)
     try:
         yield
     finally:
         _deadline.reset(token)
+
+
+def until(deadline: float) -> AbstractContextManager[None]:
+    """Work inside is to end at ``deadline``, a time in seconds as ``time.time()`` counts them."""
+    return _ending(min(deadline, _deadline.get()))
 
 
 def within(seconds: float | None) -> AbstractContextManager[None]:
@@ -44,14 +48,9 @@ def share_of_time(n: int) -> AbstractContextManager[None]:
     return until(time.time() + time_left() / n)
 
 
-@contextmanager
-def unlimited() -> Iterator[None]:
+def unlimited() -> AbstractContextManager[None]:
     """Work inside goes to its end whatever the deadline, because without it there would be no result."""
-    token = _deadline.set(float("inf"))
-    try:
-        yield
-    finally:
-        _deadline.reset(token)
+    return _ending(float("inf"))
 
 
 class Carried:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -20,42 +20,19 @@ def relative_gap(objective: float, lower_bound: float) -> float:
     return float((objective - lower_bound) / max(abs(objective), 1e-300))
 
 
-class Point(Protocol):
-    """A decision function and its outputs at a problem's points: what every method ends with.
-
-    It is the solution of a convex step, a :class:`~convex_tsvm.instance.SmoothPoint`, or an :class:`Expansion`.
-    """
-
-    @property
-    def outputs(self) -> Array:
-        """f at all points, shape (n,)."""
-
-    @property
-    def coefficients(self) -> Array:
-        """a in f(x) = Σ a_i k(x_i, x) + b, shape (n,)."""
-
-    @property
-    def bias(self) -> float:
-        """b."""
-
-    @property
-    def weights(self) -> Array | None:
-        """w, shape (d,), where it is not Σ a_i x_i."""
-
-    @property
-    def regularization(self) -> float:
-        """½ ‖w‖², or what else w costs."""
-
-
 @dataclass(frozen=True, eq=False)
 class Expansion:
-    """A decision function that came without a convex step (see :class:`Point`)."""
+    """A decision function that came without a convex step; w is there where it is not Σ a_i x_i."""
 
     outputs: Array
     coefficients: Array
     bias: float
     regularization: float
     weights: Array | None = None
+
+
+#: What every method ends with: a decision function and its outputs at a problem's points.
+Point = StepSolution | SmoothPoint | Expansion
 
 
 @dataclass(frozen=True, eq=False)

@@ -41,7 +41,7 @@ class SmallProblems:
         # points: the cost is that of its distance from the bias of the round before).
         matrix, bias = (self.gram, np.zeros(len(y)), 10.0 if self.fit_intercept else 0.0), 0.0
         for _ in range(5):
-            found, gamma = self.descend(matrix, bias, known, known, kind, cost, self.conjugates, 0)
+            found, gamma = self.descend(matrix, bias, (known, known, kind, cost), self.conjugates, 0)
             moved = matrix[2] * float(gamma.sum())
             bias += moved
             if abs(moved) <= self.tol:
@@ -52,14 +52,15 @@ class SmallProblems:
         self,
         matrix: tuple[Rows, Array, float],
         bias: float,
-        known: Indices,
-        every: Indices,
-        kind: Indices,
-        cost: Array,
+        points: tuple[Indices, Indices, Indices, Array],
         losses: Pieces,
         steps: int,
     ) -> tuple[Array, Array]:
-        """Outputs and γ where steps end from an SVM; the matrix is Q, m and c of Q_ij - m_i - m_j + c."""
+        """Outputs and γ where steps end from an SVM; the matrix is Q, m and c of Q_ij - m_i - m_j + c.
+
+        ``points`` are those of the SVM, those of the steps, and the kinds and costs of all.
+        """
+        known, every, kind, cost = points
         gamma, given = np.zeros(len(kind)), (kind, cost, *losses.derivatives, self.concave)
         found: Array = follow_tangents(*matrix, bias, gamma, known, every, *given, self.tol, self.max_sweeps, steps)
         return found, gamma
@@ -96,4 +97,4 @@ class BalancedProblem:
         shared, bias, losses = self._shared, mean, self._shared.conjugates
         if not shared.fit_intercept:
             bias, losses = 0.0, conjugate_pieces((*shared.convex, indicator(mean, mean)))
-        return shared.descend(self._matrix, bias, *self._points, losses, shared.max_iter)[0][: self._n]
+        return shared.descend(self._matrix, bias, self._points, losses, shared.max_iter)[0][: self._n]
