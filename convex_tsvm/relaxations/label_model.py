@@ -129,11 +129,6 @@ class LabelModel(BoundModel):
         other.known = copy.copy(self.known)
         return other
 
-    @property
-    def has_quadratic(self) -> bool:
-        """Whether bounds in v-space exist."""
-        return self.known.squared and bool(np.isfinite(self.space.doubt))
-
 
 class RoundedLabels:
     """The best labels that were made by rounding scores, with the known labels ``y``; None before any were found."""

@@ -203,7 +203,9 @@ class Signs(Relaxation):
     def why_not(model: LabelModel) -> str | None:
         if not model.known.squared:
             return f"labeled={model.search.loss!r}: the relaxation with signs is for the squared hinge, with a cost > 0"
-        return None if model.has_quadratic else "kernel and costs are too far apart in size: scale points or lower C"
+        if not np.isfinite(model.space.doubt):
+            return "kernel and costs are too far apart in size: scale points or lower C"
+        return None
 
     def tighten(self, work: Work) -> None:
         if not np.isfinite([work.box.low, work.box.high]).all():
