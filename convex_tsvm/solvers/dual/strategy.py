@@ -26,17 +26,9 @@ class Effort:
     least_for_augmented: int = 200
     # Where it ends, as a share of the violation that is enough: the duality gap is to be small as well.
     augmented_share: float = 0.2
-    at_once: int = 1024  # variables that compiled steps go over at once: a step passes over two rows of so many
-    without_sets: float = 2.5  # a matrix of up to this many times as many variables is gone over without working sets
     # Steps before a Newton step is tried, besides a share of n², since it costs n³ and a step costs n.
     least_steps: int = 300
     steps_per_square: float = 1 / 400  # this share
-    # By working sets: steps for a variable at most, and how many times as many steps before a Newton step.
-    passes: int = 20
-    more_by_sets: int = 3
-    # Working sets are solved to these shares of the violation outside them, and of the one that is wanted.
-    share_of_violation: float = 0.1
-    share_of_tol: float = 0.5
 
 
 class Strategy:

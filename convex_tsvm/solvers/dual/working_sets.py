@@ -18,7 +18,7 @@ from ...parallel import blas_threads_for
 from .._loops import descend_mixed, descend_pairs, descend_single
 from .augmented import augmented, newton
 from .dual_problem import Array, DualPoint, DualProblem, Indices, State, Survey
-from .strategy import Effort, Strategy
+from .strategy import Strategy
 
 
 def solve_dual(
@@ -229,13 +229,10 @@ def solve_in_memory(
         # At first steps go no further than Newton steps need it.  In single precision solutions of a working set are to
         # have variables at breakpoints, so that others can be chosen in their place.
         wanted = tol if turn or not double else max(tol, effort.first_tol)
-        if n > effort.without_sets * effort.at_once:
-            state, n_steps = _steps_by_sets(dual, state, wanted, limit, effort)
-        else:
-            s, h = state.s.copy(), state.h.copy()
-            loop, arguments = _compiled(dual, s, h)
-            n_steps, _ = loop(*arguments, wanted, limit)
-            state = dual.state(s, h)
+        s, h = state.s.copy(), state.h.copy()
+        loop, arguments = _compiled(dual, s, h)
+        n_steps, _ = loop(*arguments, wanted, limit)
+        state = dual.state(s, h)
         violation = dual.survey(state).violation
         least, stalled = (violation, 0) if violation < effort.fallen * least else (least, stalled + 1)
         none_moves, is_enough = turn > 0 and n_steps == 0, not double and violation <= tol
@@ -254,23 +251,6 @@ def _handed_over(
         strategy.is_hard = True
         state = augmented(dual, state, tol if enough is None else strategy.effort.augmented_share * enough)
     return state, dual.survey(state).violation <= most
-
-
-def _steps_by_sets(dual: DualProblem, state: State, tol: float, limit: int, effort: Effort) -> tuple[State, int]:
-    """Compiled steps on ever new working sets, for problems larger than they go over fast; and how many sets."""
-    n, total = len(state.s), 0
-    for n_sets in range(effort.passes * n // effort.at_once):
-        survey = dual.survey(state)
-        if survey.violation <= tol or total > effort.more_by_sets * limit or time_is_up():
-            return state, n_sets
-        which = survey.choose(effort.at_once, tol)
-        part, inside = dual.part_at(state, which)
-        target = max(effort.share_of_tol * tol, effort.share_of_violation * survey.violation)
-        s, h = inside.s.copy(), inside.h.copy()
-        loop, arguments = _compiled(part, s, h)
-        total += loop(*arguments, target, effort.passes * len(which))[0]
-        state = dual.with_part(state, which, s)
-    return state, n_sets + 1
 
 
 def _compiled(dual: DualProblem, s: Array, h: Array) -> tuple[Any, tuple[Any, ...]]:
