@@ -142,6 +142,15 @@ def accumulate(store, slots, coefficients, total, first, last):
                 total[j] += c * row[j]
 
 
+@njit(cache=True, nogil=True)
+def gather(store, slots, columns, values, places):
+    """values[places[k], :] = store[slots[k], columns]."""
+    for k in range(slots.shape[0]):
+        row, out = store[slots[k]], values[places[k]]
+        for j in range(columns.shape[0]):
+            out[j] = row[columns[j]]
+
+
 @njit(**SCAN, **INSIDE_ONLY)
 def _fold(lanes, values):
     for i in range(values.shape[0]):

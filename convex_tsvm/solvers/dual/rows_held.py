@@ -25,7 +25,7 @@ from ...kernels import (
 from ...kernels.rows import ROW_BYTES_AT_ONCE, Indices, Rows
 from ...parallel import in_threads, n_threads
 from ...problem import Array, Problem
-from .._loops import accumulate
+from .._loops import accumulate, gather
 
 
 class CachedRows(RowSource):
@@ -75,11 +75,18 @@ class CachedRows(RowSource):
         stored = self._touch(indices)
         if 4 * stored.sum() < len(indices):  # so few that copying them beside the others would take longer
             return self.source.block(indices, columns)
-        found = self._slab[np.ix_(self._slot[indices[stored]], columns)]
-        if stored.all():
-            return found
         values = np.empty((len(indices), len(columns)), dtype=self.dtype)
-        values[stored], values[~stored] = found, self.source.block(indices[~stored], columns)
+        places, slots = np.flatnonzero(stored), self._slot[indices[stored]]
+
+        def copy(part: NDArray[np.intp]) -> None:
+            gather(self._slab, slots[part], columns, values, places[part])
+
+        if len(slots) * len(columns) < self.threaded:
+            copy(np.arange(len(slots)))
+        else:
+            in_threads(copy, np.array_split(np.arange(len(slots)), n_threads()))
+        if not stored.all():
+            values[~stored] = self.source.block(indices[~stored], columns)
         return values
 
     def combine(self, indices: Indices, coefficients: Array) -> Array:
