@@ -69,8 +69,7 @@ class FixedPoint:
 
     def _take(self, instance: Instance) -> None:
         """Be about an instance, whose numbers alone may be others than those of the one before."""
-        self.instance = instance = instance.without_targets()
-        self.formulation, self.problem = instance.formulation, instance.problem
+        self.instance, self.formulation, self.problem = instance, instance.formulation, instance.problem
         self.cost, self.ends = instance.cost, _ends(instance)
         self.losses = [kind.of_output for kind in self.formulation.by_kind]
 
@@ -101,17 +100,18 @@ class FixedPoint:
         self.f = f
         known = isinstance(point, StepSolution) and len(point.gamma) == n
         self.piece, self.held = np.zeros(n, dtype=np.intp), np.full(n, -1)
+        seen = f if self.instance.shift is None else f - self.instance.shift
         for loss, where in zip(self.losses, self.where, strict=True):
             if not isinstance(loss, PLQ):
                 continue
-            self.piece[where] = np.searchsorted(loss.breaks, f[where], side="right")
+            self.piece[where] = np.searchsorted(loss.breaks, seen[where], side="right")
             kinks = np.flatnonzero(loss.slope_jumps() > 0)
             if len(kinks) and len(where):
-                at = kinks[np.abs(f[where, None] - loss.breaks[kinks]).argmin(axis=1)]
+                at = kinks[np.abs(seen[where, None] - loss.breaks[kinks]).argmin(axis=1)]
                 left, right = loss.derivatives(loss.breaks[at])
                 pull = -point.gamma[where] / self.cost[where] if known else 0.5 * (left + right)
                 inside = np.minimum(pull - left, right - pull) if known else 1e-6
-                away = np.abs(f[where] - loss.breaks[at])
+                away = np.abs(seen[where] - loss.breaks[at])
                 self.held[where] = np.where(away < inside, at, -1)
                 # At a kink, and not held, a point is on the side that its dual variable says.
                 on = (away < 1e-9) & known
@@ -164,8 +164,9 @@ class FixedPoint:
         """
         found = np.zeros((6, self.problem.n))
         found[4:] = [[-self.far], [self.far]]
+        shift = np.zeros(self.problem.n) if instance.shift is None else instance.shift
         for kind, own, where in zip(instance.formulation.by_kind, self.losses, self.where, strict=True):
-            loss, f = kind.of_output, self.f[where]
+            loss, f = kind.of_output, self.f[where] - shift[where]
             if isinstance(loss, PLQ) and isinstance(own, PLQ):
                 if len(loss.pieces) != len(own.pieces):
                     raise ValueError(f"{kind.field}={own!r} has another number of pieces at once when it is moved")
@@ -176,6 +177,8 @@ class FixedPoint:
                 held = where[self.held[where] >= 0]
                 t = loss.breaks[self.held[held]]
                 found[:, held] = [0 * t, 0 * t, loss(t), t, *loss.derivatives(t)]
+                free = where[self.held[where] < 0]
+                found[3:4, held], found[4:, free] = found[3:4, held] + shift[held], found[4:, free] + shift[free]
             elif loss is not None and len(where):
                 smooth: Any = loss
                 found[:3, where] = smooth.derivative(f), smooth.curvature(f), smooth(f)
@@ -437,7 +440,8 @@ class FixedPoint:
 
 def _ends(instance: Instance) -> Array:
     """Ends of sums of outputs, shape (k, 2)."""
-    return np.array([ends for _, *ends in instance.dense_rows()], dtype=float).reshape(-1, 2)
+    ends = np.array([ends for _, *ends in instance.dense_rows()], dtype=float).reshape(-1, 2)
+    return np.clip(ends, -FixedPoint.far, FixedPoint.far)
 
 
 def _is_smooth(loss: Any) -> bool:

@@ -71,13 +71,14 @@ def soft_count(
     u, bounds, best, waited = problem.n_unlabeled, [np.inf], None, 0
     wanted = round(finite("share", share, above=0, below=1) * u)
     below = _bound_of_all(formulation, problem)
-    for missed in range(max(wanted, u - wanted)):
+    for missed in range(max(wanted, u - wanted) + 1):
         if best is not None and (missed * price + below >= best.objective or (waited == 3 and method != "exact")):
             bounds.append(missed * price + below)  # of all that are not tried
             break
         waited += 1
-        for count in sorted({wanted - missed, wanted + missed} & set(range(1, u))):
-            counted = problem.replace(balance=("exact", count / u))
+        for count in sorted({wanted - missed, wanted + missed} & set(range(u + 1))):
+            # The share of a number that is none, or all, is just beside 0 or 1.
+            counted = problem.replace(balance=("exact", float(np.clip(count / u, 1e-9, 1 - 1e-9))))
             if method == "exact":
                 solution: Solution = exact_search(formulation, counted, **options)
             else:
@@ -88,8 +89,7 @@ def soft_count(
             objective = solution.objective + abs(found - wanted) * price
             if best is None or objective < best.objective:
                 best, waited = SoftCount(solution, found, objective, -np.inf), 0
-    if best is None:
-        raise ValueError(f"share={share!r}: with {u} unlabelled points there is no number of labels of both classes")
+    assert best is not None
     return dataclasses.replace(best, lower_bound=float(min(bounds)))
 
 

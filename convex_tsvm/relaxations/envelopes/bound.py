@@ -99,7 +99,9 @@ class Curved:
         self.M = half.T @ half
         # Outputs are taken to vary by no less than the root of this.
         self.diagonal = np.maximum(np.diag(self.M), 1e-100) * (1 + SAFE_ROOM)
-        self._least = max(least_eigenvalue(self._form), 1e-300)
+        least = least_eigenvalue(self._form)
+        #: Whether rounding leaves it open that what is left of the regularizer is positive definite: nothing is proven.
+        self.is_singular, self._least = least <= 0, max(least, 1e-300)
         self._rows = GramRows(self.M)
 
     def solve(self, low: Array, high: Array, gamma: Array | None = None, tol: float = 1e-4) -> EnvelopePoint:

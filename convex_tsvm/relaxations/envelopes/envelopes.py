@@ -203,8 +203,12 @@ class Envelopes(Relaxation):
         self._use(work, d, gamma)
 
     def _use(self, work: Work, d: Array, gamma: Array | None = None) -> None:
-        """Go on with new curvatures, and with the bound that γ gives with them."""
+        """Go on with new curvatures, and with the bound that γ gives with them; with none if these prove nothing."""
         work.number = work.model.keep(Curvature(invertible(d)))
+        if curved(work.model, work.number).is_singular:
+            none = work.model.no_curvature(work.box.low, work.box.high, work.cutoff)
+            work.model.forget(work.number)
+            work.number, gamma = work.model.keep(Curvature(invertible(none))), None
         if gamma is not None:
             work.gamma = gamma
             self._prove(work, self.point(work))
