@@ -154,6 +154,8 @@ class Solution:
     given_labels : array, shape (n,), or None
         The labels that the method chose, where they need not be the signs of the outputs: those of a prescribed number
         of positive ones, or of an exact search.
+    n_positive : int or None
+        The number of positive labels that a mean output, which ``problem`` has as its balance, was searched for.
 
     Examples
     --------
@@ -174,6 +176,7 @@ class Solution:
     lower_bound: float | None = None
     given_labels: Array | None = None
     solver: str = ""
+    n_positive: int | None = None
 
     def __repr__(self) -> str:
         return (
@@ -182,14 +185,15 @@ class Solution:
         )
 
     def __str__(self) -> str:
-        problem, positive = self.problem, int((self.labels[self.problem.unlabeled] > 0).sum())
+        problem, formulation = self.problem, self.formulation.placed(self.problem)
+        found = self.labels[formulation.kinds(problem) == 2]  # those without a label that are in no group
         bound = "" if self.lower_bound is None else f", lower bound {self.lower_bound:.8g}, gap {self.gap:.2%}"
         return "\n".join(
             [
                 f"{self.formulation.name or 'Formulation'} on {problem.n_labeled} labelled and {problem.n_unlabeled} "
                 f"unlabelled points, {problem.kernel}",
                 f"objective {self.objective:.8g}{bound}",
-                f"{positive} of the {problem.n_unlabeled} unlabelled points are labelled +1",
+                *([f"{(found > 0).sum()} of the {len(found)} unlabelled points are labelled +1"] if len(found) else []),
                 f"{self.status} after {self.n_iter} steps{self.solver and f' by {self.solver}'}, {self.seconds:.3g} s",
             ]
         )
@@ -280,7 +284,12 @@ class Solution:
 
     @cached_property
     def fixed_point(self) -> FixedPoint:
-        """The stationary point that the solution is at, to the last digits, with its active set."""
+        """The stationary point that the solution is at, to the last digits, with its active set.
+
+        A ValueError says if there is none, as where the mean output was searched for a number of labels.
+        """
+        if self.n_positive is not None:
+            raise ValueError(f"balance: a number of labels, {self.n_positive}, has no derivative, as the mean moves")
         return FixedPoint(self.formulation, self.problem, self.point)
 
     def derivative(self, parameter: str | Callable[[float], tuple[Formulation, Problem]], side: int = 1) -> Derivative:
@@ -309,6 +318,8 @@ class Solution:
         >>> solution.derivative("balance").outputs[problem.unlabeled].mean().round(6)
         np.float64(1.0)
         """
+        if side not in (1, -1):
+            raise ValueError(f"side={side!r} must be 1 or -1")
         return self.fixed_point.derivative(parameter, side)
 
     def backward(self, gradient: Any, X: Any = None) -> dict[str, Any]:

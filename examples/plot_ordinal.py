@@ -59,8 +59,7 @@ assert capped.objective < exact.objective * 1.002
 # Quantiles: being below the response costs nine times as much as being above it, and the other way round.
 quantiles = {}
 for share in (0.1, 0.9):
-    pinball = ct.losses.PLQ([0.0], [(0, share - 1, 0), (0, share, 0)]).reflect()
-    quantiles[share] = fitted(pinball)[2]
+    quantiles[share] = fitted(ct.losses.pinball(share))[2]
     distance = response - quantiles[share].scores
     below, at_most = np.mean(distance < -1e-4), np.mean(distance < 1e-4)
     print(f"{below:.0%} of the responses are below the quantile of {share:.0%}, {at_most:.0%} not above it")

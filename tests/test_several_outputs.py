@@ -137,6 +137,19 @@ def test_errors():
         model = ct.Formulation(ct.hinge(), ct.symmetric_ramp(-0.3), additions=[term])
         return ct.cccp(model, problem)
 
+    def with_addition(function):
+        return ct.cccp(ct.Formulation(ct.hinge(), additions=[ct.formulations.addition(function)]), problem)
+
+    def with_regularizer(written):
+        class Own(ct.formulations.Regularizer):
+            def value(self, w):
+                return float(w @ w)
+
+            def expression(self, cvxpy, w):
+                return written(w)
+
+        return ct.cccp(ct.Formulation(ct.hinge(), regularizer=Own()), problem)
+
     cases = [
         (lambda: on(minus=2.0), r"minus=2.0 must be a function of f"),
         (
@@ -144,6 +157,16 @@ def test_errors():
             r"addition 'mine': minus must be a convex number .* shape is \(4,\)",
         ),
         (lambda: on(minus=lambda f: -cp.norm(f)), "curvature concave"),
+        (lambda: on(minus=lambda f: None, name="mine"), "addition 'mine': minus has no value"),
+        (lambda: on(minus=lambda f, g: f, name="mine"), "addition 'mine': minus fails with TypeError"),
+        (
+            lambda: on(minus=cp.norm_inf, name="mine"),
+            "addition 'mine': minus has no value, or CVXPY no slope",
+        ),
+        (lambda: with_addition(lambda w, b, f: None), "returns None"),
+        (lambda: with_addition(lambda w, b, f: np.nan), "no finite number"),
+        (lambda: with_regularizer(lambda w: (cp.sqrt(w[0]), [])), "its expression must be a convex number"),
+        (lambda: with_regularizer(cp.sum_squares), "its expression must be .* it fails with"),
         (lambda: ct.gradient(ct.Formulation(ct.hinge(), additions=[term_of_one()]), problem), "take none"),
         (lambda: ct.exact_search(ct.Formulation(ct.hinge(), additions=[term_of_one()]), problem), "know none"),
     ]
@@ -253,6 +276,11 @@ def test_searches_over_weights_have_other_terms(kind):
 def test_what_searches_over_weights_refuse():
     model, problem = of_weights("bags")
     (term,) = model.additions
+    too_high = dataclasses.replace(model, additions=[dataclasses.replace(term, least=20.0)])
+    with pytest.raises(ValueError, match=r"least=20.0, but it is .* at some weights"):
+        ct.exact_search(too_high, problem, branch_on="weights")
+    with pytest.raises(ValueError, match=r"nor over boxes of weights, since .*kernel"):
+        ct.LowerBoundBuilder(model, problem.replace(kernel=ct.RBF(1.0)))
     unknown = dataclasses.replace(model, additions=[dataclasses.replace(term, least=None)])
     limited = ct.formulations.addition(lambda w, b, f: [w[0] >= 0])
     cases = [
@@ -263,3 +291,29 @@ def test_what_searches_over_weights_refuse():
     for other, message in cases:
         with pytest.raises(ValueError, match=message):
             ct.LowerBoundBuilder(other, problem, relaxation="weights")
+
+
+@pytest.mark.parametrize("term", ["norm_inf", "cube"])
+def test_terms_without_a_slope_somewhere(term):
+    """CVXPY knows no slope of some terms at all, and of others none at 0: a tangent next to it is as good."""
+    model, problem = of_weights("bias")
+    written = {"norm_inf": lambda w, b, f: cp.norm_inf(w), "cube": lambda w, b, f: cp.power(cp.abs(w[0]), 3)}[term]
+    other = dataclasses.replace(model, additions=[*model.additions, ct.formulations.addition(written)])
+    if term == "norm_inf":
+        with pytest.raises(ValueError, match="CVXPY knows no slope of"):
+            ct.exact_search(other, problem, branch_on="weights")
+        return
+    exact = ct.exact_search(other, problem, gap=1e-3, branch_on="weights")
+    assert exact.status == "optimal"
+    assert exact.objective <= ct.cccp(other, problem).objective + 1e-6
+
+
+def test_a_number_of_labels_has_no_derivative():
+    rng = np.random.default_rng(0)
+    truth = np.resize([1.0, -1.0], 30)
+    X = rng.normal(size=(30, 2)) + truth[:, None]
+    problem = ct.Problem(X, np.where(np.arange(30) < 6, truth, 0.0), kernel=ct.RBF(1.0), balance=("exact", 0.4))
+    solution = ct.cccp(ct.tsvm("hinge"), problem)
+    assert solution.n_positive == round(0.4 * 24)
+    with pytest.raises(ValueError, match="a number of labels, 10, has no derivative"):
+        solution.derivative("C")

@@ -13,7 +13,7 @@ from convex_tsvm.checker import check
 TUBE = ct.losses.epsilon_insensitive(0.1)
 #: A tube whose loss is capped: points that are far from their target are given up.
 CAPPED = TUBE.minimum(0.8)
-PINBALL = ct.losses.PLQ([0.0], [(0, -0.7, 0), (0, 0.3, 0)])
+PINBALL = ct.losses.pinball(0.7)
 
 
 def case(seed, loss=TUBE, kernel=None, n=30, intercept=True):
@@ -169,6 +169,34 @@ def test_smooth_methods_and_derivatives_have_them():
     np.testing.assert_allclose(derivative.outputs, (moved[0].scores - moved[1].scores) / (2 * h), rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.parametrize("loss", [TUBE, ct.losses.PLQ([], [(1, 0, 0)])], ids=["tube", "squares"])
+def test_derivatives_and_paths_follow_moving_targets(loss):
+    """Targets that move apart, and from values that are equal; outputs against fits on both sides."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(12, 2))
+    problem = ct.Problem(X, [-1, 1, *[0] * 10], kernel=ct.RBF(0.7), C=2.0, C_unlabeled=0.5, balance=0.0)
+
+    def moved(h):
+        target = np.array([0.3, 0.3, -0.5]) + h * np.array([1.0, -0.7, 0.0])
+        group = ct.PointGroup([3, 4, 5], loss, 3.0 + h, target=target, sign=[1, -1, 1])
+        return ct.Formulation(ct.hinge(), ct.symmetric_ramp(-0.3), groups=group), problem
+
+    solution = ct.cccp(*moved(0.0), tol=1e-10)
+    found = solution.derivative(moved)
+    h = min(1e-5, 0.3 * found.nearest_kink)
+    beside = [ct.cccp(*moved(step), tol=1e-12, start=solution) for step in (h, -h)]
+    np.testing.assert_allclose(found.outputs, (beside[0].scores - beside[1].scores) / (2 * h), atol=1e-5)
+    assert found.objective == pytest.approx((beside[0].objective - beside[1].objective) / (2 * h), abs=1e-5)
+    assert np.abs(found.outputs).max() > 0.01
+    if loss is TUBE:
+        path = ct.methods.solution_path(solution, moved, 0.05)
+        last = ct.cccp(*moved(0.05), tol=1e-10, start=path.outputs[-1])
+        np.testing.assert_allclose(path.outputs[-1], last.scores, atol=1e-6)
+    alone = ct.Formulation(ct.hinge(), balance=None, groups=ct.PointGroup(range(12), loss, 1.0, target=0.5))
+    with pytest.raises(ValueError, match="parameter='C' must be one of"):
+        ct.sweep(alone, problem.replace(y=np.zeros(12), balance=None), C=[1.0, 2.0])
+
+
 def test_ranking_by_pairs():
     """The pairs' problem beside one by hand, in memory and by the kernel function, for points and for pairs."""
     rng = np.random.default_rng(0)
@@ -218,6 +246,7 @@ def test_errors():
         (lambda: ordered(X, [0, 1], [4, 2]), r"second=\[4, 2\] must be indices of the 4 points"),
         (lambda: ordered(X, [0, 1], [1]), "second=.* must be indices"),
         (lambda: ordered(X, [0.0], [1.0]), "first=.* must be indices"),
+        (lambda: ordered(X, [0, 1], [2, 1]), "pair 1 is of point 1 with itself"),
         (
             lambda: ct.kernels.PairKernel(ct.RBF(1.0), 2)(np.zeros((1, 3)), np.zeros((1, 2))),
             "X has 3 features; a point",
@@ -226,6 +255,9 @@ def test_errors():
     for call, message in cases:
         with pytest.raises(ValueError, match=message):
             call()
+    points, kernel = ct.kernels.pairs(np.eye(4), [0, 1], [2, 3], ct.RBF(1.0))
+    with pytest.raises(ValueError, match="outputs of pairs are differences, which have no bias"):
+        ct.cccp(ct.svm(), ct.Problem(points, [1, -1], kernel=kernel, C_unlabeled=None, balance=None))
     smooth = ct.PointGroup([0, 1], ct.losses.logistic(), 1.0, "own", target=0.5)
     model = ct.Formulation(ct.hinge(), balance=None, groups=smooth)
     problem = ct.Problem(np.eye(4), [0, 0, 1, -1], balance=None, C_unlabeled=None)

@@ -173,12 +173,10 @@ class FixedPoint:
                 a, b, c = loss.pieces[self.piece[where]].T
                 edges = np.clip(loss.edges, -self.far, self.far)
                 found[:3, where] = 2 * a * f + b, 2 * a, (a * f + b) * f + c
-                found[4:, where] = edges[self.piece[where]], edges[self.piece[where] + 1]
+                found[4:, where] = edges[self.piece[where]] + shift[where], edges[self.piece[where] + 1] + shift[where]
                 held = where[self.held[where] >= 0]
                 t = loss.breaks[self.held[held]]
-                found[:, held] = [0 * t, 0 * t, loss(t), t, *loss.derivatives(t)]
-                free = where[self.held[where] < 0]
-                found[3:4, held], found[4:, free] = found[3:4, held] + shift[held], found[4:, free] + shift[free]
+                found[:, held] = [0 * t, 0 * t, loss(t), t + shift[held], *loss.derivatives(t)]
             elif loss is not None and len(where):
                 smooth: Any = loss
                 found[:3, where] = smooth.derivative(f), smooth.curvature(f), smooth(f)

@@ -65,9 +65,11 @@ class Parameter(NamedTuple):
 def parameters_of(instance: Instance) -> dict[str, Parameter]:
     """C and C* if they are one number, the mean of a balance, numbers of the kernel, and of losses of the catalogue."""
     formulation, problem, kernel = instance.formulation, instance.problem, instance.problem.kernel
-    given: dict[str, Any] = {"C": problem.C, "balance": instance.target}
-    if formulation.unlabeled is not None:
-        given["C_unlabeled"] = problem.C_unlabeled
+    kinds = formulation.kinds(problem)  # points of groups have costs and losses of their own
+    has = {"labeled": bool((kinds < 2).any())}
+    has["unlabeled"] = formulation.unlabeled is not None and bool((kinds == 2).any())
+    given: dict[str, Any] = {"C": problem.C} if has["labeled"] else {}
+    given |= {"balance": instance.target, **({"C_unlabeled": problem.C_unlabeled} if has["unlabeled"] else {})}
     found: list[tuple[str, Any, Any]] = [
         (name, value, lambda v, name=name: (formulation, problem.replace(**{name: v}))) for name, value in given.items()
     ]
@@ -81,7 +83,7 @@ def parameters_of(instance: Instance) -> dict[str, Parameter]:
         (name, value, lambda v, make=make: (formulation, problem.replace(kernel=make(v))))
         for name, (value, make) in kernels.items()
     ]
-    for field in ("unlabeled", "labeled"):
+    for field in (name for name in ("unlabeled", "labeled") if has[name]):
         loss = getattr(formulation, field)
         for name, value in (getattr(loss, "made_by", None) or ("", {}))[1].items():
 
@@ -101,4 +103,7 @@ def parameter(known: dict[str, Parameter], name: str | Path) -> Parameter:
     for whole in (name, f"unlabeled.{name}", f"labeled.{name}"):
         if whole in known:
             return known[whole]
-    raise ValueError(f"parameter={name!r} must be one of {', '.join(known)}, or a function of h with what is at h")
+    raise ValueError(
+        f"parameter={name!r} must be one of {', '.join(known)}, which are numbers that something is paid by here, or a "
+        "function of h with what is at h"
+    )

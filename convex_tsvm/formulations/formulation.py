@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..kernels import PairKernel
 from ..losses import PLQ, BetterLabel, ConcavePart, Convex, Loss, SplitLoss, zero
 from ..problem import Array, Problem
 from .constraints import OutputConstraint
@@ -241,6 +242,8 @@ class Formulation:
 
         Something must be said of the unlabelled points together, or their loss must tell the classes apart.
         """
+        if self.fit_intercept and isinstance(problem.kernel, PairKernel):
+            raise ValueError("fit_intercept=True: outputs of pairs are differences, which have no bias")
         if not (problem.n_labeled or self.unlabeled is not None or self.groups or self.additions):
             raise ValueError("y has no labelled point, and the formulation has a loss for no others")
         if self.is_balanced or not self.is_plain or self.unlabeled is None or not self.fit_intercept:

@@ -263,17 +263,27 @@ class Addition:
         import cvxpy as cp
 
         f = cp.Variable(len(outputs), value=outputs)
-        term = cp.Expression.cast_to_const(0.0 if self.minus is None else self.minus(f))
+        try:
+            term = cp.Expression.cast_to_const(0.0 if self.minus is None else self.minus(f))
+        except Exception as error:
+            raise ValueError(f"addition {self.name!r}: minus fails with {type(error).__name__}: {error}") from error
         if term.size != 1 or not term.is_convex():
             raise ValueError(
                 f"addition {self.name!r}: minus must be a convex number by CVXPY's rules; its shape is {term.shape}, "
                 f"its curvature {term.curvature.lower()}"
             )
-        slope = term.grad.get(f, 0.0)
-        if slope is None:
-            raise ValueError(f"addition {self.name!r}: minus has no slope at these outputs")
+        try:
+            slope = term.grad.get(f, 0.0)
+        except NotImplementedError:
+            slope = None
+        value = np.nan if term.value is None else float(np.sum(term.value))
+        if slope is None or not np.isfinite(value):
+            raise ValueError(
+                f"addition {self.name!r}: minus has no value, or CVXPY no slope of it, at these outputs; norm_inf(f) "
+                "has one as max(abs(f))"
+            )
         found = slope.toarray().ravel() if hasattr(slope, "toarray") else np.broadcast_to(slope, f.shape)
-        return float(np.sum(term.value)), np.array(found, dtype=float)
+        return value, np.array(found, dtype=float)
 
     def placed(self, problem: Problem) -> Addition:
         """Itself, if it may be used on a problem.

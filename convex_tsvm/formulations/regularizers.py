@@ -7,6 +7,7 @@ A regularizer of one's own is a subclass of :class:`Regularizer`, which needs R 
 """
 
 import contextlib
+import operator
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
@@ -310,11 +311,10 @@ class ElasticNet(_Weighted):
         return 0.5 * cvxpy.sum_squares(cvxpy.pos(cvxpy.abs(v) - self._thresholds(v))), []
 
     def latex(self) -> str:
-        norm = r"\lVert w \rVert_1" if self.feature_weights is None else r"\sum_j \lambda_j \lvert w_j \rvert"
-        return rf"\tfrac12 \lVert w \rVert^2 + {self.l1:g} {norm}"
+        return rf"\tfrac12 \lVert w \rVert^2 + {self.l1:g} {OneNorm(self.feature_weights).latex()}"
 
     def __str__(self) -> str:
-        return f"½ ‖w‖² + {self.l1:g} " + ("‖w‖₁" if self.feature_weights is None else "Σ λ_j |w_j|")
+        return f"½ ‖w‖² + {self.l1:g} {OneNorm(self.feature_weights)}"
 
     def __repr__(self) -> str:
         more = "" if self.feature_weights is None else f", {self._shown()}"
@@ -349,7 +349,10 @@ class GroupLasso(Regularizer):
     group_weights: tuple[float, ...] | float = 1.0
 
     def __post_init__(self) -> None:
-        groups = tuple(tuple(int(j) for j in group) for group in self.groups)
+        try:
+            groups = tuple(tuple(operator.index(j) for j in group) for group in self.groups)
+        except TypeError:
+            raise ValueError(f"groups={self.groups!r} must be sequences of integers") from None
         flat = [j for group in groups for j in group]
         if not flat or min(flat) < 0 or len(set(flat)) < len(flat) or not all(groups):
             raise ValueError(f"groups={self.groups!r} must be disjoint and not empty, of features counted from 0")

@@ -157,6 +157,8 @@ def pairs(
         if not (right and len(index) and index.min() >= 0 and index.max() < X.shape[0]):
             raise ValueError(f"{name}={given!r} must be indices of the {X.shape[0]} points, as many as the other has")
         sides.append(X[index])
+    if (same := np.flatnonzero(np.asarray(first) == np.asarray(second))).size:
+        raise ValueError(f"pair {same[0]} is of point {index[same[0]]} with itself")
     kernel = make_kernel(kernel, X)
     if isinstance(kernel, Linear):
         return sides[0] - sides[1], kernel

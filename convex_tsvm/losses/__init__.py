@@ -8,6 +8,7 @@ from .catalogue import flat_newton as flat_newton
 from .catalogue import hinge as hinge
 from .catalogue import huber_hinge as huber_hinge
 from .catalogue import indicator as indicator
+from .catalogue import pinball as pinball
 from .catalogue import ramp as ramp
 from .catalogue import relaxed_compact_hinge as relaxed_compact_hinge
 from .catalogue import relaxed_compact_symmetric_hinge as relaxed_compact_symmetric_hinge

@@ -109,6 +109,21 @@ def epsilon_insensitive(epsilon: float) -> PLQ:
 
 
 @_kept
+def pinball(share: float) -> PLQ:
+    """Pinball loss of an output less its target: -share t below 0, (1 - share) t above (Koenker and Bassett 1978).
+
+    With it the best function has a share of the targets below it, in (0, 1).
+
+    Examples
+    --------
+    >>> ct.losses.pinball(0.9)(np.array([-1.0, 1.0])).round(2)
+    array([0.9, 0.1])
+    """
+    share = finite("share", share, above=0, below=1)
+    return PLQ([0], [(0, -share, 0), (0, 1 - share, 0)], name=f"pinball({share:g})")
+
+
+@_kept
 def ramp(s: float) -> PLQ:
     """Ramp loss R_s(t) = min(1 - s, max(0, 1 - t)) = H_1(t) - H_s(t), s < 1 (collobert2006 eq. 8).
 

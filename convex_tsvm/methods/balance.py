@@ -142,7 +142,8 @@ class _Nearest:
             warn(f"{self.stopped}: the best balance so far is returned")
         elif self.misses_by:
             warn(f"no balance c gives {self.wanted} positive labels; the nearest misses by {self.misses_by}")
-        return dataclasses.replace(self.solution, seconds=self._seconds, status=status, lower_bound=None)
+        own = {"seconds": self._seconds, "status": status, "lower_bound": None, "n_positive": self.wanted}
+        return dataclasses.replace(self.solution, **own)  # type: ignore[arg-type]
 
 
 def search_balance(descend: Descend, train: Train, instance: Instance) -> Solution:

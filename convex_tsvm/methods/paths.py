@@ -69,9 +69,11 @@ def sweep(
     (3, 2)
     """
     known = parameters_of(Instance(formulation, problem))
-    grid = {name: np.asarray(list(given), dtype=float) for name, given in values.items()}
-    for name in grid:
+    grid = {name: np.atleast_1d(np.asarray(given, dtype=float)) for name, given in values.items()}
+    for name, numbers in grid.items():
         parameter(known, name)
+        if numbers.ndim != 1 or not len(numbers):
+            raise ValueError(f"{name}={values[name]!r} must be a sequence of numbers")
     # What the kernel is made of is outermost.
     names = sorted(grid, key=lambda name: name not in ("sigma", "gamma", "coef0"))
     solutions = np.empty(tuple(map(len, grid.values())), dtype=object)

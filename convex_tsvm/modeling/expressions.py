@@ -11,6 +11,7 @@ import cvxpy as cp
 import numpy as np
 
 from ..formulations.groups import Addition
+from ..formulations.regularizers import Regularizer
 from ..instance.convex_step import ConvexStep
 from ..losses import PLQ, Convex, ConvexLoss
 from ..problem import Array
@@ -135,6 +136,22 @@ def _times(factor: float, expression: cp.Expression) -> cp.Expression:
     return expression if factor == 1 else -expression if factor == -1 else float(factor) * expression
 
 
+def written(regularizer: Regularizer, w: cp.Variable) -> tuple[cp.Expression, list[cp.Constraint]]:
+    """R(w) and the constraints on w; a ValueError names a regularizer that writes no convex number and a list."""
+    must = "must be a convex number by CVXPY's rules, and a list of constraints"
+    try:
+        term, limits = regularizer.expression(cp, w)
+        term, limits = cp.Expression.cast_to_const(term), list(limits)
+    except Exception as error:
+        raise ValueError(
+            f"regularizer={regularizer!r}: its expression {must}; it fails with {type(error).__name__}: {error}"
+        ) from error
+    if term.size != 1 or not term.is_convex():
+        shown = f"its shape is {term.shape}, its curvature {term.curvature.lower()}"
+        raise ValueError(f"regularizer={regularizer!r}: its expression {must}; {shown}")
+    return term, limits
+
+
 def added_terms(
     additions: Sequence[Addition], w: cp.Expression, b: cp.Expression, f: cp.Expression, *, convex: bool = True
 ) -> tuple[list[cp.Expression], list[cp.Constraint]]:
@@ -161,6 +178,10 @@ def _parts(one: Addition, found: Any) -> tuple[Any, list[Any]]:
     """The expression and the constraints of what a function returned."""
     if isinstance(found, tuple) and len(found) == 2 and isinstance(found[1], (list, tuple, cp.Constraint)):
         return found[0], [found[1]] if isinstance(found[1], cp.Constraint) else list(found[1])
+    if found is None:
+        raise ValueError(
+            f"addition {one.name!r} returns None; it must be an expression, constraints, or a pair of both"
+        )
     if isinstance(found, (list, tuple)):
         return None, list(found)
     if isinstance(found, cp.Constraint):
@@ -176,6 +197,8 @@ def _checked_term(one: Addition, term: Any, convex: bool) -> cp.Expression:
             f"addition {one.name!r} returns {term!r}; it must be a convex CVXPY expression, a list of constraints, or "
             "a pair of both"
         ) from None
+    if expression.is_constant() and not np.isfinite(expression.value).all():
+        raise ValueError(f"addition {one.name!r} returns {term!r}, which is no finite number")
     if expression.size != 1:
         raise ValueError(f"addition {one.name!r} has a term of shape {expression.shape}; it must be one number")
     if convex and not expression.is_convex():

@@ -25,7 +25,7 @@ from ..kernels.functions import dense
 from ..losses import PLQ, squared_hinge
 from ..problem import Array, Problem
 from ..validation import finite, is_sparse
-from .expressions import added_terms, loss_expression, rows_of, sum_of
+from .expressions import added_terms, loss_expression, rows_of, sum_of, written
 from .printing import ReadableProblem
 
 
@@ -84,7 +84,8 @@ class MixedIntegerModel:
     """
 
     def __init__(self, formulation: Formulation, problem: Problem, upper: float) -> None:
-        self.instance = instance = Instance(formulation, problem).without_targets()
+        self.instance = instance = Instance(formulation, problem)
+        self._shift = np.zeros(problem.n) if instance.shift is None else instance.shift
         finite("upper", upper)
         linear = bool(formulation.additions) or not formulation.regularizer.is_squared_norm
         if linear and not (problem.is_linear and (is_sparse(problem.X) or isinstance(problem.X, np.ndarray))):
@@ -97,7 +98,7 @@ class MixedIntegerModel:
         w = cp.Variable(features.shape[1], name="w")
         b = cp.Variable(name="b") if formulation.fit_intercept else cp.Constant(0.0)
         self.outputs = f = cp.Variable(problem.n, name="f")
-        objective, allowed = formulation.regularizer.expression(cp, w)
+        objective, allowed = written(formulation.regularizer, w)
         terms, limits = added_terms(formulation.additions, w, b, f)
         objective = sum_of([objective, *terms])
         constraints: list[cp.Constraint] = [
@@ -120,7 +121,9 @@ class MixedIntegerModel:
         paid, constraints = [], []
         for kind in kinds:
             cost = cp.Constant(self.instance.cost[kind.where], name=f"cost_{kind.name}")
-            f = self.outputs[kind.where]
+            f, shift = self.outputs[kind.where], self._shift[kind.where]
+            if shift.any():
+                f = f - cp.Constant(shift, name=f"target_{kind.name}")
             stretches = kind.stretches
             if len(stretches) == 1:
                 value, domain = loss_expression(kind.loss, f)
@@ -132,7 +135,7 @@ class MixedIntegerModel:
             z = [cp.Variable(size, boolean=True, name=f"on_{kind.name}_{k}") for k in range(len(stretches))]
             constraints += [f == sum_of(t), sum_of(z) == 1]
             for k, (piece, left, right) in enumerate(stretches):
-                low, high = self.low[kind.where], self.high[kind.where]
+                low, high = self.low[kind.where] - shift, self.high[kind.where] - shift
                 # Where the number of positive labels is given, a label may not be the sign of the output.
                 if self.instance.n_positive is None:
                     low, high = np.maximum(low, np.minimum(left, high)), np.minimum(high, np.maximum(right, low))
@@ -226,7 +229,8 @@ def _ends(instance: Instance, kinds: list[_Kind], features: Array, upper: float)
     for kind in kinds:
         lowest = kind.loss.minimizers()[0]
         for i in kind.where:
-            low[i], high[i] = _level_set(kind.loss, lowest + room / instance.cost[i])
+            ends = np.array(_level_set(kind.loss, lowest + room / instance.cost[i]))
+            low[i], high[i] = ends if instance.shift is None else ends + instance.shift[i]
     least_bias, most_bias = _ends_of_bias(instance, kinds, reach, low, high)
     low, high = np.maximum(low, least_bias - reach), np.minimum(high, most_bias + reach)
     if instance.target_sum is not None:
@@ -241,7 +245,7 @@ def _ends(instance: Instance, kinds: list[_Kind], features: Array, upper: float)
 def _reach(formulation: Formulation, X: Array, room: float) -> tuple[Array, float]:
     """Sizes that no weight exceeds where regularizer and additions are at most ``room``, and the least these are."""
     w, b = cp.Variable(X.shape[1]), cp.Variable() if formulation.fit_intercept else cp.Constant(0.0)
-    charged, allowed = formulation.regularizer.expression(cp, w)
+    charged, allowed = written(formulation.regularizer, w)
     terms, limits = added_terms(formulation.additions, w, b, X @ w + b)
     charged, direction = sum_of([charged, *terms]), cp.Parameter(X.shape[1])
     least = cp.Problem(cp.Minimize(charged), allowed + limits).solve(solver=cp.CLARABEL)
@@ -287,6 +291,7 @@ def _ends_of_bias(instance: Instance, kinds: list[_Kind], reach: Array, low: Arr
                 raise ValueError(f"additions={list(instance.formulation.additions)!r}: no loss bounds the bias")
             # Beyond this every point's loss is constant, or it would bound the bias itself.
             places = np.concatenate([kind.loss.breaks for kind in kinds])
-            most = float(np.abs(places).max(initial=0.0) + reach.max())
+            moved = 0.0 if instance.shift is None else float(np.abs(instance.shift).max())
+            most = float(np.abs(places).max(initial=0.0) + moved + reach.max())
         ends.append(sign * most)
     return ends[1], ends[0]

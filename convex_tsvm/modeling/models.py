@@ -18,7 +18,16 @@ from ..kernels import CentredRows, GramRows, RowSource, RowsWithSums, kernel_fac
 from ..kernels.functions import dense
 from ..losses import PLQ, Convex, ConvexLoss
 from ..problem import Array
-from .expressions import AddedPoint, added_point, added_terms, conjugate_segments, loss_expression, sum_of, values_of
+from .expressions import (
+    AddedPoint,
+    added_point,
+    added_terms,
+    conjugate_segments,
+    loss_expression,
+    sum_of,
+    values_of,
+    written,
+)
 from .printing import ReadableProblem
 
 
@@ -153,7 +162,7 @@ class PrimalModel(StepModel):
         mean = np.asarray(X[balanced].mean(axis=0)).ravel() if len(balanced) else np.zeros(X.shape[1])
         sums = np.zeros((0, X.shape[1])) if self.rows is None else dense(self.rows.A @ X)
         outputs = cp.Constant(X[self.active], name="X") @ self.w
-        regularizer, self.allowed = step.regularizer.expression(cp, self.w)
+        regularizer, self.allowed = written(step.regularizer, self.w)
         return mean, sums, outputs, regularizer
 
     def _kernel(self, step: ConvexStep) -> tuple[Array, Array, cp.Expression, cp.Expression]:

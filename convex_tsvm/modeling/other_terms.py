@@ -10,7 +10,7 @@ import numpy as np
 
 from ..formulations import Formulation
 from ..problem import Array
-from .expressions import added_terms, sum_of
+from .expressions import added_terms, sum_of, written
 
 
 class OtherTerms:
@@ -58,6 +58,7 @@ class OtherTerms:
             raise ValueError(f"additions={list(additions)!r}: boxes of weights take terms, and no constraints")
         self._minus = [one.minus(self.f) for one in additions if one.minus is not None]
         own, least = [], 0.0  # convex terms that are no part of a difference, and what differences are never below
+        self._differences = []
         for one, term in zip(additions, terms, strict=True):
             if one.minus is None:
                 own.append(term)
@@ -65,8 +66,9 @@ class OtherTerms:
                 raise ValueError(f"addition {one.name!r}: searches must be told what it is never below, by least=...")
             else:
                 least += one.least
+                self._differences.append((one.name, one.least, term - one.minus(self.f)))
         if not (bend.any() or kink.any()):
-            term, limits = formulation.regularizer.expression(cp, self.w)
+            term, limits = written(formulation.regularizer, self.w)
             if limits:
                 raise ValueError(f"regularizer={formulation.regularizer!r}: boxes of weights know no constraints on w")
             terms, own = [*terms, term], [*own, term]
@@ -95,22 +97,29 @@ class OtherTerms:
         return self._value(self._convex, theta)
 
     def at(self, theta: Array) -> tuple[float, Array]:
-        """The terms at a point, and a subgradient: that of the convex terms less that of those subtracted."""
+        """The terms at a point, and a subgradient: that of the convex terms less that of those subtracted.
+
+        A ValueError says if a difference is below what it is said to be never below.
+        """
         value = self._value(self._convex, theta) - self._value(self._minus, theta)
-        return value, self._slopes(self._convex) - self._slopes(self._minus)
+        for name, least, term in self._differences:
+            found = float(term.value)
+            if found < least - 1e-6 * (1 + abs(least)):
+                raise ValueError(f"addition {name!r}: least={least!r}, but it is {found:.6g} at some weights")
+        return value, self._plane(self._convex, theta)[1] - self._plane(self._minus, theta)[1]
 
     def below(self, low: Array, high: Array, theta: Array) -> tuple[float, Array, float]:
         """Constant and slopes of a plane below the terms in a box, and the terms at the point where tangents touch.
 
         What is subtracted is above its tangent by no more than at a corner of the box, as it is convex.
         """
-        value, slopes = self.at(theta)
+        value, _ = self.at(theta)
+        (constant, slopes), (subtracted, down) = self._plane(self._convex, theta), self._plane(self._minus, theta)
         above = 0.0
         if self._minus:
-            subtracted, down = self._value(self._minus, theta), self._slopes(self._minus)
             for corner in np.array(np.meshgrid(*zip(low, high, strict=True))).reshape(len(low), -1).T:
-                above = max(above, self._value(self._minus, corner) - subtracted - float(down @ (corner - theta)))
-        return value - above - float(slopes @ theta), slopes, value
+                above = max(above, self._value(self._minus, corner) - subtracted - float(down @ corner))
+        return constant - subtracted - above, slopes - down, value
 
     def reach(self, room: float) -> Array:
         """Sizes that no coordinate of a point exceeds at which the terms are at most ``room``; infinite for none."""
@@ -132,13 +141,31 @@ class OtherTerms:
             one.value = (matrix @ theta + at_zero).reshape(one.shape)
         return float(sum(np.sum(term.value) for term in terms))
 
-    def _slopes(self, terms: list[Any]) -> Array:
-        """A subgradient of their sum where the variables are."""
-        slopes = np.zeros(self._maps[0].shape[1])
+    def _plane(self, terms: list[Any], theta: Array) -> tuple[float, Array]:
+        """Constant and slopes of a tangent of their sum at a point, or next to one where CVXPY knows no slope."""
+        constant, slopes = 0.0, np.zeros(len(theta))
         for term in terms:
+            for near in (0.0, 1e-9, 1e-6):  # relative to 1 and to the point
+                at = theta + near * (1 + np.abs(theta)) * np.linspace(0.5, 1.0, len(theta))
+                value, found = self._value([term], at), self._grad(term)
+                if found is not None:
+                    break
+            else:
+                raise ValueError(f"CVXPY knows no slope of {term} at some weights; norm_inf(w) has one as max(abs(w))")
+            constant, slopes = constant + value - float(found @ at), slopes + found
+        return constant, slopes
+
+    def _grad(self, term: Any) -> Array | None:
+        """A subgradient of a term where the variables are, by θ; None if CVXPY knows none."""
+        try:
             found = term.grad
-            for one, matrix in zip(self._variables, self._maps, strict=True):
-                if one in found:
-                    part = found[one]
-                    slopes += np.ravel(part.toarray() if hasattr(part, "toarray") else part) @ matrix
-        return slopes
+        except NotImplementedError:
+            return None
+        slopes = np.zeros(self._maps[0].shape[1])
+        for one, matrix in zip(self._variables, self._maps, strict=True):
+            part = found.get(one, 0.0)
+            if part is None:
+                return None
+            part = np.ravel(part.toarray() if hasattr(part, "toarray") else part)
+            slopes += np.broadcast_to(part, one.size) @ matrix
+        return slopes if np.isfinite(slopes).all() else None

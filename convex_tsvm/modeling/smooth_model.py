@@ -13,7 +13,7 @@ from ..kernels import kernel_factor
 from ..kernels.functions import dense
 from ..losses import PLQ, ConvexLoss, DCLoss, Exponential, Loss
 from ..problem import Array
-from .expressions import added_terms, loss_expression, rows_of, sum_of
+from .expressions import added_terms, loss_expression, rows_of, sum_of, written
 from .printing import ReadableProblem
 
 
@@ -33,7 +33,7 @@ class SmoothModel:
         self.w = cp.Variable(features.shape[1], name="w")
         self.b: cp.Expression = cp.Variable(name="b") if formulation.fit_intercept else cp.Constant(0.0)
         self.f = cp.Variable(problem.n, name="f")
-        objective, constraints = formulation.regularizer.expression(cp, self.w)
+        objective, constraints = written(formulation.regularizer, self.w)
         product = cp.Constant(features, name="X" if linear else "Z") @ self.w
         constraints = [self.f - (product + self.b) == 0, *constraints]
         parts: dict[str, Any] = {}

@@ -153,9 +153,11 @@ class LowerBoundBuilder:
             if others:
                 raise ValueError(f"{argument}={relaxation!r}: {why}.  There are {others}")
             given = f"{argument}={relaxation!r}: {why}; " if asked == "weights" else ""
+            plain = not self.instance.formulation.additions and self.instance.formulation.regularizer.is_squared_norm
+            weights = "" if plain or given else f"; nor over boxes of weights, since {self.why_not('weights')}"
             raise ValueError(
                 f"{given}there is no relaxation: not by labels, since {self.why_not('svm')}; nor by envelopes, since "
-                f"{self.why_not('envelope')}"
+                f"{self.why_not('envelope')}{weights}"
             )
         self._chain(name, RELAXATIONS[name].load())
 
@@ -389,7 +391,12 @@ class LowerBoundBuilder:
         return other
 
     def evaluate(self, labels: Array) -> tuple[float, StepSolution]:
-        """The objective of the SVM for labels of all points, +1 and -1 of shape (n,), and that SVM."""
+        """The objective of the SVM for labels of all points, +1 and -1 of shape (n,), and that SVM.
+
+        A ValueError says if the relaxation is not about labels.
+        """
+        if not self.is_about_labels:
+            raise ValueError(f"relaxation={self.relaxation!r} is about {self.about}, and not about labels")
         found: tuple[float, StepSolution] = self.model.evaluate(labels)
         return found
 
