@@ -238,9 +238,8 @@ def test_what_takes_none_says_so():
         lambda: ct.cccp(model, problem, solver="native"),
         lambda: ct.cccp(model, problem, solver="finite_newton"),
         lambda: ct.gradient(smooth, problem),
-        lambda: ct.exact_search(model, problem),
-        lambda: ct.LowerBoundBuilder(model, problem),
-        lambda: ct.modeling.MixedIntegerModel(model, problem, upper=5.0),
+        lambda: ct.exact_search(model, problem, branch_on="points"),
+        lambda: ct.LowerBoundBuilder(model, problem, relaxation="envelope"),
     ):
         with pytest.raises(ValueError, match=r"addition\('norm'\)"):
             call()

@@ -77,7 +77,10 @@ LOSSES = {
 
 
 KERNELS = {
-    "saved kernel": (lambda: kernel_from_dict({"name": "sigmoid"}), "'sigmoid' must be one of linear, rbf, poly, prec"),
+    "saved kernel": (
+        lambda: kernel_from_dict({"name": "sigmoid"}),
+        "'sigmoid' must be 'linear', 'rbf', 'poly' or 'precomputed'",
+    ),
     "gram matrix": (lambda: ct.kernels.cluster_kernel(np.diag([1.0, np.nan])), "contains NaN or infinity"),
     "overflow": (
         lambda: ct.Problem(1e200 * X, Y, kernel=ct.Polynomial(degree=3, gamma=1.0)).gram,
@@ -106,6 +109,11 @@ KERNELS = {
 
 def shares(**options):
     return ct.selection.share_path(ct.TransductiveSVC(kernel="linear"), X, np.array([0, -1, -1, -1, -1, 1]), **options)
+
+
+def without_pieces():
+    """A loss that is neither made of pieces nor convex."""
+    return ct.losses.DCLoss(ct.squared_hinge(), ct.losses.SmoothConcave(lambda t: -np.cosh(t), lambda t: -np.sinh(t)))
 
 
 def grouped(points, loss=None):
@@ -213,11 +221,11 @@ METHODS_ASKED = {
         "is not the loss min.* of a point with a label to be found",
     ),
     "envelopes of a loss": (
-        lambda: OutputModel(ct.Instance(ct.Formulation(ct.losses.logistic(), ct.symmetric_hinge()), line())),
-        "labeled=.*: envelopes are of piecewise linear-quadratic losses, and of exp",
+        lambda: OutputModel(ct.Instance(ct.Formulation(without_pieces(), ct.symmetric_hinge()), line())),
+        "labeled=.*: envelopes are of piecewise linear-quadratic losses, of convex ones and of exp",
     ),
     "envelopes of a group": (
-        lambda: OutputModel(ct.Instance(grouped([1], ct.losses.logistic()), line())),
+        lambda: OutputModel(ct.Instance(grouped([1], without_pieces()), line())),
         "group 'group': loss=.*: envelopes are of piecewise linear-quadratic losses",
     ),
     "v-space of the hinge": (

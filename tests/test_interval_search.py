@@ -172,10 +172,8 @@ def test_what_it_does_not_take_is_named(moons):
             problem.replace(kernel="linear"),
             bounds="curvature",
         )
-    with pytest.raises(ValueError, match="piecewise linear-quadratic losses, and of exp"):
-        ct.exact_search(ct.Formulation(ct.losses.logistic(), ct.symmetric_ramp(-0.3)), problem)
     with pytest.raises(
-        ValueError, match=r"certificate: files of searches are about .*which unlabeled=.* is not: its search is over"
+        ValueError, match=r"certificate: files of searches are about .*which .* is not: its search is over"
     ):
         ct.exact_search(ct.tsvm("exp"), problem, certificate="x.npz")
 
