@@ -92,9 +92,9 @@ class Labels:
             found = Ball.exact(column(gamma).transpose() * (K + ridge) * column(gamma))[0]
         return max(float(found.high), 0.0)
 
-    def least(self, gamma: Any, moved: Any, y: Any, taken: Ball | float = 0.0) -> float:
-        """γᵀ (y - o) - taken - ½ δᵀ M δ + constant for the δ that is ``moved``, or less."""
-        return float(((Ball(gamma * y) - self.o * gamma).sum() + self.constant - taken - 0.5 * self.square(moved)).low)
+    def least(self, gamma: Any, y: Any) -> float:
+        """γᵀ (y - o) - ½ γᵀ M γ + constant, or less."""
+        return float(((Ball(gamma * y) - self.o * gamma).sum() + self.constant - 0.5 * self.square(gamma)).low)
 
     def most(self, y: Any, gamma: Any, mean: float) -> float:
         """½ ‖w‖² + Σ c ℓ(y f) for w = Σ γ_i φ_i and, where a bias is free, the bias that gives f a mean; or more."""
@@ -156,7 +156,7 @@ class Labels:
     def nothing(self) -> float:
         """A bound that holds without any proof."""
         zero = np.zeros(self.n)
-        return self.least(zero, zero, self.y)
+        return self.least(zero, self.y)
 
     def labels(self, box: Any) -> Any:
         """What labels a box leaves, 0 for both."""
@@ -196,7 +196,7 @@ def by_svm(given: Labels, box: Any, proof: Any, cutoff: float) -> Any:
     gamma = np.where(y > 0, np.clip(gamma, 0, given.cap), np.where(y < 0, np.clip(gamma, -given.cap, 0), 0.0))
     if given.bias and math.fsum(gamma.tolist()) != 0:
         return -math.inf, box
-    bound, f = given.least(gamma, gamma, y), given.outputs(gamma)
+    bound, f = given.least(gamma, y), given.outputs(gamma)
     slack = max(cutoff - bound, 0.0) * MORE + TINY
     low, high = np.full(given.n, -np.inf), np.full(given.n, np.inf)
     if given.squared and not given.bias:
@@ -220,26 +220,6 @@ def by_svm(given: Labels, box: Any, proof: Any, cutoff: float) -> Any:
             gained = Ball(step) * room - Ball(0.5 * given.variance) * step * step
             end[(gamma == 0) & (gained.low > slack)] = -sign
     return bound, given.meet(box, low, high)
-
-
-def by_direction(given: Labels, box: Any, proof: Any, cutoff: float) -> Any:
-    """An end of a single output, by weak duality for q(v) - θ v_i; it gives no bound."""
-    demand(given.squared and not given.bias, "proofs of ends hold for the squared hinge without a free bias only")
-    y, low, high = labels_of(*box), np.full(given.n, -np.inf), np.full(given.n, np.inf)
-    i, theta, gamma = proof.number, proof.share, proof.vector
-    demand(0 <= i < given.n and theta != 0 and math.isfinite(theta), f"an end has index {i} and factor {theta}")
-    demand(gamma.shape == y.shape and np.isfinite(gamma).all(), f"a proof needs {given.n} finite numbers")
-    gamma = np.where(y > 0, np.maximum(gamma, 0), np.where(y < 0, np.minimum(gamma, 0), 0.0))
-    gamma[i] = 0.0  # θ takes its place, so that their sum is not rounded
-    moved = gamma.copy()
-    moved[i] = theta
-    lacking = Ball(cutoff) - given.least(gamma, moved, y, given.o[i] * theta)
-    end = lacking.high / theta
-    if theta > 0:
-        high[i] = np.nextafter(end, np.inf)
-    else:
-        low[i] = np.nextafter(end, -np.inf)
-    return -math.inf, given.meet(box, low, high)
 
 
 def by_matrix(given: Labels, box: Any, proof: Any, cutoff: float) -> Any:

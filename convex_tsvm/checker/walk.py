@@ -13,7 +13,7 @@ import numpy as np
 
 from .balls import BITS, Refused, demand
 from .envelopes import Outputs, by_envelopes
-from .labels import Labels, by_direction, by_matrix, by_svm
+from .labels import Labels, by_matrix, by_svm
 from .signs import EACH, by_signs
 from .weights import Weights, by_planes
 
@@ -24,7 +24,6 @@ PROBLEM = {"y", "cost", "balance_points", "X", "X_data", "X_indices", "X_indptr"
 #: returns a bound that no solution in the box is below, and a smaller box that has all those below the cutoff.
 OF_LABELS = {
     "SVM of the known labels": by_svm,
-    "an end of an output": by_direction,
     "label matrices": by_matrix,
     "signs": by_signs,
 }

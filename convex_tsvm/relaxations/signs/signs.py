@@ -19,7 +19,6 @@ from ..proof import Proof, Stored, single
 from ..quadratic_program import OutputSpace
 from ..region import Relaxation, Work
 from ..rounding import EPS
-from ..svm.known_labels import DirectionProof, settle_labels
 from .cuts import Layout, SignCuts
 from .quadratic import WEIGHT_OF_OUTPUTS, SignMultipliers, SignQuadratic
 
@@ -218,9 +217,6 @@ class Signs(Relaxation):
     def relax(self, work: Work) -> None:
         """Rounds in this box; below the root they go on from what is known of the box above."""
         at_root = work.region.depth == 0
-        if work.number < 0 and prove_ends(work):
-            work.unfinished = True  # the next slice begins with the labels that are settled now
-            return
         progress = work.progress if isinstance(work.progress, Progress) else Progress(work)
         work.unfinished, work.progress = True, progress
         for k in range(2 * self.max_rounds if at_root else self.rounds.below):
@@ -318,24 +314,6 @@ class Signs(Relaxation):
         if work.open:
             self.weigh(work, x if work.v is None else work.v)
             work.offer(scores, thorough=work.region.depth == 0, always=True)
-
-
-def prove_ends(work: Work) -> bool:
-    """Prove ends of all outputs by the SVM of the known labels as long as that settles labels; whether it paused."""
-    svm = work.model.svm
-    if svm.free_bias:
-        return False
-    while work.open and not time_is_up():
-        y = work.box.labels
-        point = svm.solve(y, work.gamma)
-        ends = [DirectionProof(i, theta, single(gamma)) for i, theta, gamma in svm.directions(y, point, work.cutoff)]
-        settled = [work.prove(end) for end in ends]
-        if not (any(settled) and work.open):
-            return False
-        settle_labels(work)
-        if time.time() > work.region.pause_at:
-            return work.open
-    return False
 
 
 class Progress:

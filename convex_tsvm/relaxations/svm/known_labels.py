@@ -33,29 +33,6 @@ class SVMProof(Proof):
         return SVMProof(stored.vector)
 
 
-@dataclass(frozen=True, eq=False)
-class DirectionProof(Proof):
-    """An end of the output of point i, from θ and γ: the high one for θ > 0, or the low one."""
-
-    name = "an end of an output"
-    i: int
-    theta: float
-    gamma: np.ndarray
-
-    def apply(self, model: LabelModel, box: LabelBox, cutoff: float) -> tuple[float, LabelBox]:
-        end = model.svm.direction(box.labels, self.i, self.theta, self.gamma.astype(float), cutoff)
-        low, high = np.full(model.n, -np.inf), np.full(model.n, np.inf)
-        (high if self.theta > 0 else low)[self.i] = end
-        return -np.inf, model.count(box.meet(low, high))
-
-    def store(self) -> Stored:
-        return Stored(self.gamma, number=self.i, share=self.theta)
-
-    @staticmethod
-    def read(stored: Stored) -> DirectionProof:
-        return DirectionProof(stored.number, stored.share, stored.vector)
-
-
 class KnownLabels(Relaxation):
     """Train the SVM of the known labels, and train it again as long as it settles further labels."""
 

@@ -13,14 +13,12 @@ and to the kernel, is taken off (see :mod:`~convex_tsvm.relaxations.rounding`).
 """
 
 import dataclasses
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from ...deadline import time_is_up
 from ...formulations.terms import DOMAIN_TOLERANCE
 from ...instance.labelling import Labelling
 from ...kernels import AccurateGram, GramRows, NoMeanError, without_direction
@@ -113,16 +111,16 @@ class PartialSVM:
         gamma = np.where(y > 0, np.clip(gamma, 0, self.cap), np.where(y < 0, np.clip(gamma, -self.cap, 0), 0.0))
         if self.free_bias:
             gamma = zero_sum(gamma, np.where(y < 0, -self.cap, 0.0), np.where(y > 0, self.cap, 0.0))
-        value = self._least(gamma, gamma, y, 0.0)
+        value = self._least(gamma, y)
         return PartialPoint(value, gamma, *self._outputs(gamma))
 
-    def _least(self, gamma: Array, moved: Array, y: Array, lost: float) -> float:
-        """γᵀ (y - o) - lost - ½ δᵀ M δ + constant for the δ that is ``moved``, or a little less."""
+    def _least(self, gamma: Array, y: Array) -> float:
+        """γᵀ (y - o) - ½ γᵀ M γ + constant, or a little less."""
         linear = gamma * (y - self.offset)
-        square = self._most_square(moved)
-        size = float(np.abs(gamma) @ (np.abs(y) + np.abs(self.offset))) + abs(lost)
-        doubt = (self.search.n + 8) * EPS * size + float(np.abs(moved) @ self.offset_error) + self.constant_error
-        value = float(linear.sum()) - lost - 0.5 * square + self.constant
+        square = self._most_square(gamma)
+        size = float(np.abs(gamma) @ (np.abs(y) + np.abs(self.offset)))
+        doubt = (self.search.n + 8) * EPS * size + float(np.abs(gamma) @ self.offset_error) + self.constant_error
+        value = float(linear.sum()) - 0.5 * square + self.constant
         if value - self.constant > self._most:
             return np.inf
         return safe(value - 2 * doubt - SAFE_ROOM * (size + 0.5 * square + abs(self.constant)) - UNDERFLOW)
@@ -285,70 +283,6 @@ class PartialSVM:
                 gained = (step * room - 0.5 * diagonal * step**2) * (1 - 8 * EPS)
                 end[(point.gamma == 0) & (gained > slack)] = -sign
         return low, high
-
-    def direction(self, y: Array, i: int, theta: float, gamma: Array, cutoff: float) -> float:
-        """An end of v_i over the solutions below ``cutoff`` with labels ``y``: the high one for θ > 0, or the low one.
-
-        For γ of the signs of ``y``, q(v) - θ v_i is at least  γᵀ (y - o) - θ o_i - ½ (γ + θ e_i)ᵀ M (γ + θ e_i).
-        Squared hinge without a free bias.
-        """
-        gamma = np.where(y > 0, np.maximum(gamma, 0), np.where(y < 0, np.minimum(gamma, 0), 0.0))
-        moved = gamma.copy()
-        moved[i] += theta
-        value = self._least(gamma, moved, y, theta * float(self.offset[i]))
-        low, high = outward(*(np.array([(cutoff - value) / theta]),) * 2)
-        return float(high[0] if theta > 0 else low[0])
-
-    def solve_direction(self, y: Array, i: int, sign: int, point: PartialPoint, cutoff: float) -> tuple[float, Array]:
-        """θ and γ for :meth:`direction`: the largest (sign 1) or least v_i with q(v) <= cutoff and y_i v_i >= 1."""
-        known = np.flatnonzero(y)
-        rows = self._known_rows(y, known)
-        kind = (y[known] < 0).astype(np.intp)
-        gamma, best, best_end = point.gamma[known], (0.0, point.gamma), np.inf
-        least, wanted = point.value, cutoff - point.value
-        theta, below, above = np.sqrt(max(2 * wanted, 0.0) / max(float(self.M[i, i]), 1e-300)), 0.0, 0.0
-        for _ in range(12):
-            if not 0 < theta < np.inf:
-                break
-            shift = sign * theta * self.M[known, i]
-            gamma = minimize_quadratic(
-                rows,
-                self._losses,
-                kind=kind,
-                cost=np.ones(len(known)),
-                offset=self.offset[known] + shift,
-                start=gamma,
-                tol=1e-5,
-            ).gamma
-            full = np.zeros(len(y))
-            full[known] = gamma
-            end = sign * self.direction(y, i, sign * theta, full, cutoff)
-            if end < best_end:
-                best, best_end = (sign * theta, full), end
-            image = rows.full() @ gamma
-            square = gamma @ (image + 2 * shift) + theta**2 * self.M[i, i]
-            excess = 0.5 * float(square) + self.constant - least - wanted
-            if abs(excess) <= 1e-3 * wanted:
-                break
-            # q at the optimum grows with θ, at first like θ²; once θ is known from both sides it is found by bisection.
-            if excess > 0:
-                above = theta
-            else:
-                below = theta
-            guess = theta * np.sqrt(wanted / max(wanted + excess, 1e-9 * wanted))
-            theta = guess if above == 0 or below == 0 else (above + below) / 2
-        return best
-
-    def directions(self, y: Array, point: PartialPoint, cutoff: float) -> Iterator[tuple[int, float, Array]]:
-        """Both ends of every unknown output over q(v) <= cutoff, y_i v_i >= 1: point, θ, γ of :meth:`direction`."""
-        for i in np.flatnonzero(y == 0).tolist():
-            for sign in (1, -1):
-                if time_is_up():
-                    return
-                theta, gamma = self.solve_direction(y, i, sign, point, cutoff)
-                # Larger multipliers are dropped: they prove nothing, and would overflow in single precision.
-                if theta != 0 and max(abs(theta), np.abs(gamma).max()) < 1e30:
-                    yield i, theta, gamma
 
     def _known_rows(self, y: Array, known: NDArray[np.intp]) -> GramRows:
         key = y.tobytes()
