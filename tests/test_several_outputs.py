@@ -221,9 +221,11 @@ def of_weights(kind):
         return ct.Formulation(ct.hinge(), ct.symmetric_ramp(-0.3), None, additions=[term]), problem.replace(
             balance=None
         )
-    if kind == "outputs":
+    if kind in ("outputs", "differences"):  # which no bias changes, so that the losses bound it
         term = ct.formulations.addition(lambda w, b, f: 0.1 * cp.sum_squares(f[6:] - f[5:-1]))
-        return ct.Formulation(ct.hinge(), ct.symmetric_ramp(-0.3), additions=[term]), problem
+        balance = "linear" if kind == "outputs" else None
+        model = ct.Formulation(ct.hinge(), ct.symmetric_ramp(-0.3), balance, additions=[term])
+        return model, problem if kind == "outputs" else problem.replace(balance=None)
     positive, negative = [np.array([0, 2]), np.array([4, 6])], [np.array([1, 3]), np.arange(7, 13, 2)]
     term = ct.formulations.addition(
         lambda w, b, f: (
@@ -236,7 +238,7 @@ def of_weights(kind):
     return model, ct.Problem(np.column_stack([X, np.ones(14)]), np.zeros(14), balance=None)
 
 
-@pytest.mark.parametrize("kind", ["group lasso", "bias", "outputs", "bags"])
+@pytest.mark.parametrize("kind", ["group lasso", "bias", "outputs", "differences", "bags"])
 def test_searches_over_weights_have_other_terms(kind):
     """Planes are below the terms, ends hold all that is below a level, and the search is better than descents."""
     model, problem = of_weights(kind)
@@ -254,6 +256,7 @@ def test_searches_over_weights_have_other_terms(kind):
         moved = 1e-6 * rng.normal(size=weights.n)
         assert others.at(middle + moved)[0] - value == pytest.approx(slopes @ moved, abs=1e-8)
     reach = others.reach(2.0)
+    assert others.bounds_bias == (kind == "bias")
     for theta in rng.normal(size=(200, weights.n)) * 2:
         charged = 0.5 * weights.bend @ theta**2 + weights.kink @ np.abs(theta)
         if kind != "bags":  # whose difference is no part of what bounds weights

@@ -76,21 +76,31 @@ class OtherTerms:
         theta = cp.Variable(len(bend))
         charged = 0.5 * (bend @ cp.square(theta)) + kink @ cp.abs(theta)
         self._room, self._direction = cp.Parameter(), cp.Parameter(len(bend))
-        limits = [sum_of([charged, *own]) + least <= self._room]
+        bounding, limits = sum_of([charged, *own]) + least, []
         for one, matrix, at_zero in zip(self._variables, self._maps, self._at_zero, strict=True):
             limits.append(cp.vec(one, order="C") == matrix @ theta + at_zero)
+        floor = float(cp.Problem(cp.Minimize(bounding), limits).solve(solver=cp.CLARABEL))
+        limits = [bounding <= self._room, *limits]
         self._extent = cp.Problem(cp.Maximize(self._direction @ theta), limits)
-        used = {v.id for term in (*terms, *self._minus) for v in term.variables()}
-        uses_bias = free and bool(used & {self.b.id, self.f.id})
-        #: Whether the bias is bounded by the terms; else by the losses, which no term then adds to.
-        self.bounds_bias = uses_bias
-        at_least_one = self.reach(1.0 + max(0.0, least))
-        if np.isinf(at_least_one[: d + uses_bias]).any():
+        #: Whether terms change with the bias, and have to bound it; else the losses do.
+        self.bounds_bias = free and not self._is_flat()
+        far = self.reach(floor + 1 + abs(floor)) if np.isfinite(floor) else np.full(len(bend), np.inf)
+        if np.isinf(far[: d + self.bounds_bias]).any():
             raise ValueError(
                 "boxes of weights need all weights, and a bias that additions are about, to be bounded by the "
                 "regularizer and by additions that are no differences; with fit_intercept=False and a constant feature "
                 "for the bias it is bounded"
             )
+
+    def _is_flat(self) -> bool:
+        """Whether no term changes with the bias near and far: a convex one that is flat somewhere only rises beyond."""
+        rng, n = np.random.default_rng(0), self._direction.size
+        for theta in rng.normal(size=(8, n)) * np.geomspace(0.1, 100, 8)[:, None]:
+            for part in (self._convex, self._minus):
+                here, moves = self._value(part, theta), np.outer([1.0, -1.0, 1e4, -1e4], np.eye(n)[-1])
+                if any(abs(self._value(part, theta + move) - here) > 1e-6 * (1 + abs(here)) for move in moves):
+                    return False
+        return True
 
     def charged(self, theta: Array) -> float:
         """The convex terms at a point."""
