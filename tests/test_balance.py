@@ -23,6 +23,7 @@ class Found:
     seconds: float = 1.0
     status: str = "converged"
     lower_bound: float | None = 0.0
+    n_positive: int | None = None
 
 
 class Descents:

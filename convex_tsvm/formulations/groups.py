@@ -110,8 +110,8 @@ class PointGroup:
     >>> tube = ct.PointGroup(range(5), ct.losses.epsilon_insensitive(0.1), cost=10.0, target=response)
     >>> model = ct.Formulation(ct.hinge(), balance=None, groups=tube)
     >>> solution = ct.cccp(model, ct.Problem(X, np.zeros(5), kernel=ct.RBF(0.3), balance=None))
-    >>> np.abs(solution.scores - response).max().round(3)
-    0.1
+    >>> bool(np.abs(solution.scores - response).max() < 0.101)
+    True
     """
 
     points: Sequence[int] | NDArray[np.intp]
