@@ -86,37 +86,11 @@ by_worst, by_correlation = of_labels(_worst), of_labels(_correlation)
 
 @of_labels
 def _label(work: Work) -> int:
-    """The point whose halves' bounds are best, of some that look best: one half is closed at once, or both rise much.
-
-    A point with a half that is closed costs one node and no branch, so that it comes first, unless the other half's
-    bound hardly rises.  Otherwise the product of both rises is largest, as usual in mixed-integer programming
-    (Achterberg 2007).  Where halves are not known, it is by the better half if some levels of it close the node, else
-    by correlation.
-    """
+    """By the better half if some levels of it close the node, else by correlation."""
     (lesser, larger), lacking = _rises(work), work.cutoff - work.bound
-    if work.halves is None:
-        # Levels of branching within which bounds at hand should close a node: with more, an SDP relaxation is faster.
-        soon = work.correlation is None or 8 * lesser.max() >= lacking
-        return int(np.lexsort((larger, lesser))[-1]) if soon else _correlation(work)
-    closing = np.flatnonzero(larger >= 0.5 * lacking)
-    tried = 4  # points whose halves are bounded, of those that look best in each of two ways
-    chosen = np.union1d(
-        closing[np.argsort(-lesser[closing], kind="stable")[:tried]],
-        np.argsort(-_product(lesser, larger, lacking), kind="stable")[:tried],
-    )
-    rises = work.halves(work.box.unknown[chosen])
-    lesser, larger = rises.min(axis=1), rises.max(axis=1)
-    # A half that is closed at once is worth a node if the other's bound rises by this share of what is lacking.
-    one_is_closed = (larger >= lacking) & (lesser >= 1e-2 * lacking)
-    if one_is_closed.any():
-        return int(chosen[np.argmax(np.where(one_is_closed, lesser, -np.inf))])
-    return int(chosen[np.argmax(_product(lesser, larger, lacking))])
-
-
-def _product(lesser: Array, larger: Array, lacking: float) -> Array:
-    """The product of two rises, up to what closes a node, with a little added so that one that is zero counts, too."""
-    little = 1e-4 * lacking
-    return np.asarray((np.clip(lesser, 0, lacking) + little) * (np.clip(larger, 0, lacking) + little))
+    # Levels of branching within which bounds at hand should close a node: with more, an SDP relaxation is faster.
+    soon = work.correlation is None or 8 * lesser.max() >= lacking
+    return int(np.lexsort((larger, lesser))[-1]) if soon else _correlation(work)
 
 
 def by_excess(work: Work) -> tuple[int, float] | None:

@@ -1,7 +1,6 @@
 """Upper bounds: labellings whose SVM is as good as can be found, and solutions of any other formulation."""
 
 import itertools
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -10,8 +9,6 @@ import numpy as np
 
 from ..deadline import time_is_up
 from ..kernels import Precomputed, neighbor_graph
-from ..methods import cccp
-from ..methods.run import unless_interrupted
 from ..methods.spectral import spectral_scores
 from ..points import LinearPoints
 from ..problem import Array
@@ -21,7 +18,6 @@ from ..relaxations.envelopes.best import BestSolution
 from ..relaxations.weights.best import BestWeights
 from ..solution import Expansion, Point
 from ..solvers import NativeSolver
-from ..validation import InfeasibleError
 
 
 @dataclass(frozen=True)
@@ -81,11 +77,9 @@ class BestLabels:
         return False
 
     def begin(self, idle: int = 20) -> float:
-        """Find first labels: from the SVM of known labels, heuristics, growing, and restarts; that SVM's bound."""
+        """Find first labels: from the SVM of known labels, graphs, growing, and restarts; that SVM's bound."""
         point = self.model.svm.solve(self.model.search.y)
         self.offer(point.outputs + point.bias, thorough=True)
-        for scores in _heuristics(self.model):
-            self.offer(scores, thorough=True)
         for scores in self._of_neighbors():
             self.offer(scores)
         grown = self.grow(self.model.search.y)
@@ -238,25 +232,6 @@ class BestLabels:
             chosen = (order[labels[order] == sign][: self.improving.swaps].tolist() for sign in (1, -1))
             found += itertools.product(*chosen)
         return found
-
-
-def _heuristics(model: LabelModel) -> Iterator[Array]:
-    """Outputs of the toolkit's heuristics: CCCP with and without annealing, which a hard margin has no tangents for."""
-    if model.svm.hard:
-        return
-    try:
-        instance = model.instance.by_mean()
-    except InfeasibleError:
-        return  # a mean output may be impossible to reach where a number of positive labels is possible
-    formulation, problem = instance.formulation, instance.problem
-    if instance.target is None and formulation.fit_intercept:
-        return  # with a free bias and no balance CCCP would find all labels alike
-    for annealing in (None, 10):
-        if time_is_up():
-            return
-        with warnings.catch_warnings(action="ignore"):
-            found = unless_interrupted([cccp(formulation, problem, annealing=annealing)])
-        yield found[0].scores
 
 
 def incumbent(builder: LowerBoundBuilder) -> Any:

@@ -61,10 +61,9 @@ class BranchAndBound:
     strategy : str, default "auto"
         Which open node is next, as ``ct.table.STRATEGIES`` says.
     branching : str or callable, default "auto"
-        Which point is branched on, as ``ct.table.BRANCHING`` says for each name ("confidence" is as published).  "auto"
-        computes the bounds of both halves of some points where the relaxation has signs.  A function of
-        :class:`~convex_tsvm.relaxations.Work` is a rule of one's own; :mod:`convex_tsvm.exact.branching` says what it
-        returns.
+        Which point is branched on, as ``ct.table.BRANCHING`` says for each name ("confidence" is as published).  A
+        function of :class:`~convex_tsvm.relaxations.Work` is a rule of one's own; :mod:`convex_tsvm.exact.branching`
+        says what it returns.
     gap : float, default 1e-6
         Relative gap between objective and bound at which nodes are closed.
     patience : int, optional

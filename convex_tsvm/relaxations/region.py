@@ -162,9 +162,6 @@ class Work:
         Those of the last relaxation.
     rates : callable
         Returns by how much the bound rises with the square of a change of each output without a label.
-    halves : callable or None
-        Takes indices of points without a label, and returns by how much the bound rises at least if one of them gets
-        the label +1 and -1, shape (k, 2); it takes some of the time of a bound.
     signs, correlation : array, shape (n,), or None
         What the relaxation has for the signs of the outputs, and how much each varies together with the others.
     split : callable or None
@@ -192,7 +189,6 @@ class Work:
         self.unfinished, self.progress = False, region.progress
         self.outputs: Array = np.zeros(self.model.n)
         self.rates: Callable[[], Array]
-        self.halves: Callable[[NDArray[np.intp]], Array] | None = None
         self.split: Callable[[], tuple[int, float] | None] | None = None
         self.signs: Array | None = None
         self._began = time.perf_counter()

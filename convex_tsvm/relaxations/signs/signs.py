@@ -279,18 +279,6 @@ class Signs(Relaxation):
         row = form.layout.row[1:] - 1
         work.signs = np.where(box.labels != 0, box.labels, x[row])
         work.rates = lambda: form.rates(box.low, box.high, x, row[box.unknown])
-        base = form.bound(box.low, box.high, x)
-
-        def halves(points: NDArray[np.intp]) -> Array:
-            rises = np.empty((len(points), 2))
-            for k, i in enumerate(points.tolist()):
-                for side, label in enumerate((1, -1)):
-                    half = box.with_label(i, label)
-                    at = form.minimize(half.low, half.high, x, tol=1e-5)
-                    rises[k, side] = form.bound(half.low, half.high, at) - base
-            return rises
-
-        work.halves = halves
 
     def _prove(self, work: Work, turn: Turn) -> None:
         """Keep the multipliers, and prove what they prove with several lifts, and shares of them."""
