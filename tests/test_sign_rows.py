@@ -30,8 +30,6 @@ def slack(layout, rows):
 
 def test_ends_times_signs(layout):
     v, b, low, high = (values[layout.open] for values in (V, B, LOW, HIGH))
-    assert slack(layout, layout.uppers(HIGH)) == pytest.approx((high - v) * (1 + b))
-    assert slack(layout, layout.lowers(LOW)) == pytest.approx((v - low) * (1 - b))
     arcs = np.where(b > 0, (high - v) * (v - 1), (v - low) * (-1 - v))
     assert slack(layout, layout.arcs(LOW, HIGH)) == pytest.approx(arcs)
 
@@ -62,7 +60,7 @@ def test_triangles(layout):
 
 def multipliers(labels, arc, arc_low, arc_high):
     zero = np.zeros(len(labels))
-    return SignMultipliers(labels, zero, zero, zero, zero, arc, arc_low, arc_high, SignCuts.none(), np.zeros(0))
+    return SignMultipliers(labels, zero, zero, arc, arc_low, arc_high, SignCuts.none(), np.zeros(0))
 
 
 def test_multipliers_hold_in_the_boxes_that_they_were_made_for():
@@ -91,10 +89,9 @@ def test_a_quadratic_with_signs_is_the_objective_less_what_multipliers_take(seed
     space = OutputSpace(labelling(ct.s3vm(), problem))
     labels = np.r_[1.0, -1.0, np.zeros(4)]
     is_open = labels == 0
-    square, upper, lower = rng.uniform(0, 0.3, (3, 6))
+    square = rng.uniform(0, 0.3, 6)
     given = SignMultipliers(
-        labels, square, np.where(is_open, -5.0, 0.0), upper * is_open, lower * is_open,
-        np.zeros(6), -np.ones(6), np.ones(6), SignCuts.none(), np.zeros(0),
+        labels, square, np.where(is_open, -5.0, 0.0), np.zeros(6), -np.ones(6), np.ones(6), SignCuts.none(), np.zeros(0)
     )  # fmt: skip
     made = SignQuadratic(space, given)
     z = made.multipliers
@@ -106,5 +103,5 @@ def test_a_quadratic_with_signs_is_the_objective_less_what_multipliers_take(seed
     linear, constant = made.terms(low, high)
     x, one = np.append(v, b[is_open]), np.append(1.0, v)
     found = x @ made.A @ x + 2 * linear @ x + constant
-    taken = z.square * (high - v) * (v - low) + z.upper * (high - v) * (1 + b) + z.lower * (v - low) * (1 - b)
+    taken = z.square * (high - v) * (v - low)
     assert found == pytest.approx(one @ space.C @ one + space.constant - taken.sum(), rel=1e-9)

@@ -8,7 +8,7 @@ import numpy as np
 from .balls import EPS, MORE, TINY, Ball, circles, column, demand, kept, norm, placed
 from .labels import Labels, labels_of
 
-EACH = ("square", "unit", "upper", "lower", "arc", "count")  # multipliers that a proof may take a share of
+EACH = ("square", "unit", "arc", "count")  # multipliers that a proof may take a share of
 
 
 class Quadratic:
@@ -40,9 +40,9 @@ class Signs:
     """A convex quadratic in v and the signs b of the points without a label, that is below q wherever b = sign v.
 
     It is q less multipliers times what holds for v outside (-1, 1) in a box.  A multiplier of 1 - b² = 0 may have
-    either sign; the others are >= 0: of (high - v)(v - low), (high - v)(1 + b) and (v - low)(1 - b); of an arc, which
-    is (h - v)(v - 1) for b = 1 and (v - l)(-1 - v) for b = -1; of triangles s b_i b_j + t b_i b_k + s t b_j b_k + 1,
-    and margins (|v_i| - 1)(1 + s b_i b_j) = v_i b_i + s v_i b_j - 1 - s b_i b_j.  An index 0 is the constant 1 there, j
+    either sign; the others are >= 0: of (high - v)(v - low); of an arc, which is (h - v)(v - 1) for b = 1 and
+    (v - l)(-1 - v) for b = -1; of triangles s b_i b_j + t b_i b_k + s t b_j b_k + 1, and margins
+    (|v_i| - 1)(1 + s b_i b_j) = v_i b_i + s v_i b_j - 1 - s b_i b_j.  An index 0 is the constant 1 there, j
     is point j - 1; a known label takes the place of its sign.  Where targets have a sum, which is p above and q below
     the sums that their signs may have: p Σ (|v| - 1)(1 - b) / 2 + q Σ (|v| - 1)(1 + b) / 2 - p q.
     """
@@ -51,7 +51,7 @@ class Signs:
         self, given: Labels, space: Quadratic, each: Any, triangles: Any, margins: Any, w: Any, u: Any, lift: float
     ) -> None:
         n, self.each, labels = len(space.b.mid), each, each["labels"]
-        signed = [each[name] for name in ("square", "upper", "lower", "arc", "count")] + [w, u]
+        signed = [each[name] for name in ("square", "arc", "count")] + [w, u]
         demand(all((x >= 0).all() for x in signed) and lift >= 0, "multipliers must be >= 0")
         demand(all(np.isfinite(x).all() for x in [*each.values(), w, u]), "multipliers must be finite")
         demand(np.isin(labels, (-1, 0, 1)).all(), "labels of multipliers must be +1, -1 or 0")
@@ -62,22 +62,15 @@ class Signs:
         demand(np.isin(triangles[:, 3:], (-1, 1)).all() and np.isin(margins[:, 2], (-1, 1)).all(), "bad signs")
         self.open = np.flatnonzero(labels == 0)
         W, constant = self.subtracted(given, triangles, margins, w, u)
-        N, own = len(W.mid), 1 + self.open
+        N = len(W.mid)
         sign = 1 + n + np.arange(len(self.open))
         self.constant = space.c + constant
         unit = Ball(each["unit"][self.open]) + lift
         self.constant = self.constant - unit.sum()
         self.square = Ball(each["square"]) + 3e-3 * lift  # outputs get less of a proof's lift than signs
-        self.upper, self.lower = (Ball(each[name][self.open]) for name in ("upper", "lower"))
         self.linear = placed(N - 1, (slice(n), space.b)) - W[0, 1:]
-        cross, form = (self.upper + self.lower) * 0.5, (N - 1, N - 1)
-        edge = placed(
-            form,
-            (np.diag_indices(n), self.square),
-            ((sign - 1, sign - 1), unit),
-            ((own - 1, sign - 1), cross),
-            ((sign - 1, own - 1), cross),
-        )
+        form = (N - 1, N - 1)
+        edge = placed(form, (np.diag_indices(n), self.square), ((sign - 1, sign - 1), unit))
         self.A = placed(form, ((slice(n), slice(n)), space.H)) - W[1:, 1:] + edge
         largest = float(np.abs(np.diag(self.A.mid)).max())
         # L Lᵀ is in balls of double precision, which are as wide as this for matrices of N rows.
@@ -154,14 +147,9 @@ class Signs:
         if not (inside and (y[known] == each["labels"][known]).all()):
             return -math.inf, box
         demand(x.shape == (n + len(self.open),) and np.isfinite(x).all(), "a proof has not one number per variable")
-        ours_low, ours_high, labels = low[self.open], high[self.open], y[self.open]
-        b, c, turn = self.linear, self.constant, np.arange(n + len(self.open))
-        outputs = self.square * (Ball(low) + high) * -0.5
-        half = (self.upper - self.lower) * 0.5
-        signs = (self.upper * ours_high + self.lower * ours_low) * -0.5
-        for part, index in ((outputs, turn[:n]), (half, self.open), (signs, turn[n:])):
-            b = b + part.per(index, len(turn), 1)
-        c = c + (self.square * low * high).sum() + (self.lower * ours_low).sum() - (self.upper * ours_high).sum()
+        labels, outputs = y[self.open], self.square * (Ball(low) + high) * -0.5
+        b = self.linear + outputs.per(np.arange(n), n + len(self.open), 1)
+        c = self.constant + (self.square * low * high).sum()
         least = np.append(low, np.where(labels > 0, 1.0, -1.0))
         most = np.append(high, np.where(labels < 0, -1.0, 1.0))
         bound, nearest, farthest = self.tangent(least, most, b, c, x, cutoff)

@@ -106,16 +106,6 @@ class Layout:
             [(zero, v, (h + l) / 2), (v, b, (2 + h - l) / 2), (zero, b, -(h + l) / 2), (v, v, -1.0)], (h - l) / 2
         )
 
-    def uppers(self, high: Array) -> SparseMatrices:
-        """(high - v)(1 + b) >= 0 of all open points: it is about those with the label +1."""
-        h, zero, v, b = high[self.open], np.zeros(self.u, dtype=np.intp), 1 + self.open, self.row[1 + self.open]
-        return SparseMatrices.make([(zero, b, h), (zero, v, -1.0), (v, b, -1.0)], -h)
-
-    def lowers(self, low: Array) -> SparseMatrices:
-        """(v - low)(1 - b) >= 0 of all open points: it is about those with the label -1."""
-        l, zero, v, b = low[self.open], np.zeros(self.u, dtype=np.intp), 1 + self.open, self.row[1 + self.open]
-        return SparseMatrices.make([(zero, v, 1.0), (v, b, -1.0), (zero, b, l)], l)
-
     def counted(self, members: Indices, total: float | None) -> SparseMatrices:
         """What follows from a sum of outputs, because the sum of their signs is a whole number; one row, or none.
 

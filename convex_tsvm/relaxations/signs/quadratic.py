@@ -43,9 +43,7 @@ class SignMultipliers:
     # leave these points no other label.
     labels: Array
     square: Array  # of (high - v)(v - low) >= 0
-    unit: Array  # of 1 - b² = 0; it and the three after it are zero for points without a sign
-    upper: Array  # of (high - v)(1 + b) >= 0
-    lower: Array  # of (v - low)(1 - b) >= 0
+    unit: Array  # of 1 - b² = 0; it and the one after it are zero for points without a sign
     # Of the chord for each sign (``Layout.arcs``), with the ends that it was made for, since its quadratic form depends
     # on them: low <= -1 and high >= 1.  It holds in any smaller box.
     arc: Array
@@ -57,7 +55,7 @@ class SignMultipliers:
 
     def store(self) -> dict[str, Any]:
         """As arrays of a file."""
-        parts = ("labels", "square", "unit", "upper", "lower", "arc", "arc_low", "arc_high", "weights")
+        parts = ("labels", "square", "unit", "arc", "arc_low", "arc_high", "weights")
         return {
             **{name: getattr(self, name) for name in parts},
             "triangles": self.cuts.triangles.astype(np.int32).ravel(),
@@ -90,7 +88,7 @@ class SignMultipliers:
 
     def scaled(self, factor: float) -> SignMultipliers:
         """Multipliers times a factor in [0, 1]."""
-        parts = ("square", "unit", "upper", "lower", "arc", "weights", "count")
+        parts = ("square", "unit", "arc", "weights", "count")
         return replace(self, **{name: factor * getattr(self, name) for name in parts})
 
     def lifted(self, amount: float, outputs: float = WEIGHT_OF_OUTPUTS) -> SignMultipliers:
@@ -119,18 +117,15 @@ class SignQuadratic:
         own = rows.combine(weights, N)
         S = -own
         S[: n + 1, : n + 1] += space.C
-        # The rest is diagonal, but for the products of an output and its sign in ``upper`` and ``lower``.
+        # The rest is diagonal.
         S[1 + np.arange(n), 1 + np.arange(n)] += z.square
         signs = layout.row[1 + open_]
         S[signs, signs] += z.unit[open_]
-        cross = (z.upper + z.lower)[open_] / 2
-        S[1 + open_, signs] += cross
-        S[signs, 1 + open_] += cross
         self._fixed_linear, self._fixed = S[0, 1:].copy(), float(rows.b @ weights) + float(S[0, 0])
         A = S[1:, 1:]
         factor = np.abs(rows.f) * np.abs(weights)[rows.k]
         total = float(factor.sum() + np.abs(rows.b) @ np.abs(weights))
-        total += float((z.square + np.abs(z.unit) + z.upper + z.lower).sum())
+        total += float((z.square + np.abs(z.unit)).sum())
         # An entry is a sum of terms of several cuts, and each addition may round it.
         self._share = (4 * n + 32) * EPS
         self._size_of_fixed = total
@@ -162,16 +157,12 @@ class SignQuadratic:
         linear, constant = self._fixed_linear.copy(), self.space.constant + self._fixed
         linear[:n] -= z.square * (low + high) / 2
         constant += float(z.square @ (low * high)) - float(z.unit[open_].sum())
-        upper, lower = z.upper[open_], z.lower[open_]
-        linear[open_] += (upper - lower) / 2
-        linear[n:] -= (upper * high[open_] + lower * low[open_]) / 2
-        constant += float(lower @ low[open_] - upper @ high[open_])
         return linear, constant
 
     def _given(self, ends: Array) -> float:
         """The sum of the sizes of what multipliers add to b and c, for outputs up to ``ends`` in size."""
         z = self.multipliers
-        given = float(z.square @ ends**2 + 2 * (z.upper + z.lower) @ ends + np.abs(z.unit).sum())
+        given = float(z.square @ ends**2 + np.abs(z.unit).sum())
         return given + 2 * self._size_of_fixed * float(1 + ends.max(initial=0.0))
 
     def bound(self, low: Array, high: Array, x: Array) -> float:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
 
 from ...deadline import time_is_up
 from ...problem import Array
@@ -91,8 +90,6 @@ class SignProgram:
         self._parts = [
             counted,
             squares,
-            layout.uppers(high),
-            layout.lowers(low),
             layout.arcs(self.arc_low, self.arc_high),
             layout.rows(self.cuts),
         ]
@@ -108,7 +105,7 @@ class SignProgram:
         # A point whose label has become known has the multiplier of its arc for the square.
         squares = np.where(z.labels == 0, z.square + z.arc, z.square)[self.known]
         count = np.full(self._parts[0].m, z.count)
-        return np.concatenate([count, squares, z.upper[open_], z.lower[open_], z.arc[open_], cuts])
+        return np.concatenate([count, squares, z.arc[open_], cuts])
 
     def solve(self, R: Array, z: Array, outer: int, inner: int, rounds: Rounds | None = None) -> Turn:
         """A round of the low-rank method, with so many updates of multipliers, and steps for each."""
@@ -129,16 +126,12 @@ class SignProgram:
         )
         size = float(np.abs(np.diag(self.space.C)).max())
         lacking = max(0.0, -float(values[0])) + 1e-9 * size
-        count, squares, upper, lower, arc, weights = np.split(point.z, np.cumsum([part.m for part in self._parts])[:-1])
-        full = {"square": np.zeros(n), "upper": np.zeros(n), "lower": np.zeros(n), "arc": np.zeros(n)}
-        full["square"][self.known] = squares
-        for name, part in (("upper", upper), ("lower", lower), ("arc", arc)):
-            full[name][layout.open] = part
-        unit = np.zeros(n)
-        unit[layout.open] = -point.unit[signs]
+        count, squares, arc, weights = np.split(point.z, np.cumsum([part.m for part in self._parts])[:-1])
+        square, unit, arcs = np.zeros((3, n))
+        square[self.known], unit[layout.open], arcs[layout.open] = squares, -point.unit[signs], arc
         made = SignMultipliers(
-            labels=layout.labels, unit=unit, arc_low=self.arc_low, arc_high=self.arc_high,
-            cuts=self.cuts, weights=weights, count=float(count.sum()), **full,
+            labels=layout.labels, square=square, unit=unit, arc=arcs, arc_low=self.arc_low, arc_high=self.arc_high,
+            cuts=self.cuts, weights=weights, count=float(count.sum()),
         )  # fmt: skip
         directions = (vectors * root[:, None])[:, values < -1e-7 * size]
         slack = self._parts[-1].values_of_factor(point.R) - self._parts[-1].b
