@@ -16,12 +16,10 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
 
 from ...kernels import GramRows
 from ...losses import hinge
 from ...problem import Array
-from ...solvers.cholesky import cholesky
 from ...solvers.dual import minimize_quadratic
 from ...solvers.sdp.sparse_matrices import SparseMatrices
 from ..box import labels_of
@@ -230,26 +228,6 @@ class SignQuadratic:
         reach = np.sqrt(radius * self.spread)
         nearest, farthest = outward(x - reach, x + reach)
         return bound, *self.outputs_from(np.maximum(least, nearest), np.minimum(most, farthest))
-
-    def rates(self, low: Array, high: Array, x: Array, where: NDArray[np.intp]) -> Array:
-        """By how much the least value in the box rises with the square of a change of a variable, for some of them.
-
-        As long as the variables at their ends stay there and the others do not get there, but for the one itself.
-        """
-        least, most = self.ends(low, high)
-        near = 1e-6 * (most - least)
-        free = np.flatnonzero((x > least + near) & (x < most - near))
-        place = np.full(len(x), -1)
-        place[free] = np.arange(len(free))
-        factor, _ = cholesky(self.A[np.ix_(free, free)])
-        at_end = where[place[where] < 0]
-        columns = np.hstack([np.eye(len(free)), self.A[np.ix_(free, at_end)]])
-        columns = scipy.linalg.solve_triangular(factor, columns, lower=True, check_finite=False)
-        squares = np.einsum("ij,ij->j", columns, columns)
-        rates = np.empty(len(x))
-        rates[free] = 1 / squares[: len(free)]
-        rates[at_end] = np.maximum(np.diag(self.A)[at_end] - squares[len(free) :], 0.0)
-        return np.asarray(rates[where])
 
     @cached_property
     def _rows(self) -> GramRows:

@@ -271,7 +271,7 @@ class Signs(Relaxation):
         form, box = quadratic(work.model, work.number), work.box
         row = form.layout.row[1:] - 1
         work.signs = np.where(box.labels != 0, box.labels, x[row])
-        work.rates = lambda: form.rates(box.low, box.high, x, row[box.unknown])
+        work.rates = lambda: np.diag(form.A)[row[box.unknown]]  # all others held
 
     def _prove(self, work: Work, turn: Turn) -> None:
         """Keep the multipliers, and prove what they prove with several lifts, and shares of them."""
