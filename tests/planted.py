@@ -314,8 +314,8 @@ BALANCE = [
     Fault(
         "what is proven for one mean is said of the number of labels",
         "methods/balance.py",
-        "status=status, lower_bound=None)",
-        "status=status)",
+        '"status": status, "lower_bound": None, ',
+        '"status": status, ',
         ("tests/test_balance.py::test_outputs_that_move_with_the_mean_need_two_descents",),
     ),
     Fault(
