@@ -81,12 +81,12 @@ found = np.mean(target[best] == 3)
 print(f"{found:.0%} of the witnesses are threes, of all points in positive bags {np.mean(target[positive] == 3):.0%}")
 assert found > 0.9
 
-figure, axes = plt.subplots(4, 5, figsize=(4.5, 3.8))
+figure, axes = plt.subplots(4, 5, figsize=(7, 5.6))
 for row, bag in zip(axes, positive[:4], strict=True):
     for ax, i in zip(row, bag, strict=True):
         ax.imshow(X[i].reshape(8, 8), cmap="gray_r")
         ax.set(xticks=[], yticks=[])
-        ax.set_title(f"{solution.scores[i]:+.1f}", fontsize=8, color="tab:red" if i in best else "black")
-figure.suptitle("Four positive bags, with outputs", fontsize=10)
+        ax.set_title(f"{solution.scores[i]:+.1f}", color="tab:red" if i in best else "black")
+figure.suptitle("Four positive bags, with outputs")
 figure.tight_layout()
 plt.show()

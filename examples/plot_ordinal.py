@@ -75,7 +75,7 @@ ax.fill_between(
     label="quantiles 10 % to 90 %",
 )  # fmt: skip
 ax.set(xlabel="x", ylabel="response")
-ax.legend(frameon=False, fontsize=8)
+ax.legend(frameon=False)
 figure.tight_layout()
 
 # %%

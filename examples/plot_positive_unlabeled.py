@@ -97,6 +97,6 @@ right.axhline(100 * tsvm.mean(), ls="--", color="tab:green", label="TSVM with th
 left.axhline(0, color="black", lw=0.8)
 left.set(xlabel="C", ylabel="unbiased risk of the fit")
 right.set(xlabel="C", ylabel="errors of new points, %")
-right.legend(frameon=False, fontsize=8)
+right.legend(frameon=False)
 figure.tight_layout()
 plt.show()
