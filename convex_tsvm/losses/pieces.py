@@ -72,7 +72,7 @@ class Pieces:
 
     @cached_property
     def _thresholds(self) -> Array:
-        """Where the proximal map comes to a breakpoint and where it leaves it, for each of them."""
+        """Where the proximal map comes to a breakpoint and where it leaves it, for each of them, as in PLQ.prox."""
         inner, after = self._inner, np.zeros(self._inner.shape)
         first = inner + self.offset + self.rate * inner
         after[:, :-1] = (inner + np.roll(self.offset, -1, axis=1) + np.roll(self.rate, -1, axis=1) * inner)[:, :-1]

@@ -398,9 +398,7 @@ class PLQ:
         A ValueError says if the function is not convex, or ``step`` is not a positive number.
         """
         self._require_convex("prox")
-        v, step = np.asarray(v, dtype=float), finite("step", step, above=0)
-        # The slope of the Moreau envelope is (v - t) / step.
-        return np.clip(v - step * self.rounded(step).derivative(v), self.lower, self.upper)
+        return polynomials.prox(self, np.asarray(v, dtype=float), finite("step", step, above=0))
 
     def latex(self, variable: str = "t") -> str:
         """The function as a LaTeX ``cases`` environment, without dollars."""

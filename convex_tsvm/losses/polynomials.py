@@ -157,6 +157,22 @@ def conjugate(f: Any) -> Stretches:
     return starts[1:], [piece for _, _, piece in spans], (starts[0], spans[-1][1])
 
 
+def prox(f: Any, v: Array, step: float) -> Array:
+    """The minimizer of f(t) + (t - v)² / (2 step), for a convex PLQ function."""
+    a, b, _ = f.pieces.T
+    # The minimizer stays at a kink t while v - t is in step ∂f(t): two thresholds per kink.
+    kinks = f.breaks
+    first = kinks + step * (2 * a[:-1] * kinks + b[:-1])
+    last = kinks + step * (2 * a[1:] * kinks + b[1:])
+    thresholds = np.column_stack([first, np.maximum(first, last)]).ravel()
+    place = np.searchsorted(thresholds, v, side="right")
+    piece = place // 2
+    moved = (v - step * b[piece]) / (1 + 2 * step * a[piece])
+    if len(kinks):
+        moved = np.where(place % 2 == 1, kinks[np.minimum(piece, len(kinks) - 1)], moved)
+    return np.clip(moved, f.lower, f.upper)
+
+
 def concave_part(f: Any) -> Array | None:
     """The pieces of the concave part of a PLQ function, flat and 0 where f is smallest; None if f is convex."""
     curvature, falls = np.minimum(f.pieces[:, 0], 0.0), np.minimum(f.slope_jumps(), 0.0)

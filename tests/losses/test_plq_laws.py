@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from strategies import outputs, plq, quarters
 
@@ -143,7 +143,15 @@ def test_conjugate_rules_for_shift_and_scaling(f, distance, factor):
     close(f.reflect().conjugate()(s), conjugate(-s), 1e-7)
 
 
+#: One whose Moreau envelope has pieces that differ little, which a prox by the envelope's slope took for one.
+NEARLY_EQUAL = ct.losses.PLQ(
+    [-2, -1, 1.75, 2.25, 4.75],
+    [(0, 1.25, 1), (2, 10.25, 11), (0, 6.75, 9.5), (0.25, 5.875, 10.265625), (2, -1.5, 18), (1.25, 6.125, -1.296875)],
+)
+
+
 @given(plq(convex=True), outputs, quarters(1, 4))
+@example(NEARLY_EQUAL, 5.011009999617912, 3.75)
 def test_prox_is_the_resolvent(f, v, step):
     t = float(f.prox(v, step))
     left, right = f.derivatives(t)

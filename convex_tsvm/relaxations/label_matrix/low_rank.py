@@ -86,7 +86,7 @@ def solve_low_rank(search: Labelling, *, tol: float = 1e-4, max_iter: int = 20_0
     cost = float(np.median(search.cost[search.cost > 0]))
     # Curvatures of the Moreau envelopes, times the costs, that are tried one after the other.
     for width in [0.0, 0.0] if smooth else [cost / curvature for curvature in (1e2, 1e3, 1e4, 1e5, 1e6, 1e7)]:
-        model.loss = search.loss.rounded(width) if width else search.loss
+        model.width = width
         left = max_iter - n_iter
         options = {"maxiter": left, "maxfun": 2 * left, "maxcor": 20, "ftol": 1e-14, "gtol": 1e-9}
         found = scipy.optimize.minimize(  # type: ignore[call-overload]
@@ -109,10 +109,10 @@ def _stop_in_time(w: Array) -> None:
 
 
 class _Vectors:
-    """The objective in w; ``loss`` is that of the search or its Moreau envelope."""
+    """The objective in w, with the loss replaced by its Moreau envelope of a given width."""
 
     def __init__(self, search: Labelling, rank: int) -> None:
-        self.search, self.rank, self.loss = search, rank, search.loss
+        self.search, self.rank, self.width = search, rank, 0.0
         with unlimited():
             self.factor = kernel_factor(search.kernel)
         self.basis = search.basis
@@ -129,11 +129,12 @@ class _Vectors:
         W = w.reshape(self.shape)
         F = self.outputs(W)
         t = self.margins(F)
-        pull = search.cost * self.loss.derivatives(t)[0]
+        values, slopes = self.envelope(t)
+        pull = search.cost * slopes
         G = np.zeros_like(F)
         G[known, 0] = pull[known] * search.y[known]
         G[unknown] = (pull[unknown] / np.maximum(t[unknown], 1e-100))[:, None] * F[unknown]
-        return 0.5 * float(w @ w) + float(search.cost @ self.loss(t)), (W + self.factor.T @ G).ravel()
+        return 0.5 * float(w @ w) + float(search.cost @ values), (W + self.factor.T @ G).ravel()
 
     def outputs(self, W: Array) -> Array:
         """F, shape (n, p)."""
@@ -147,6 +148,14 @@ class _Vectors:
         t[self.unknown] = np.linalg.norm(F[self.unknown], axis=1)
         return np.asarray(t)
 
+    def envelope(self, t: Array) -> tuple[Array, Array]:
+        """min over s of ℓ(s) + (s - t)² / (2 width), and its derivative."""
+        loss = self.search.loss
+        if self.width == 0:
+            return loss(t), loss.derivatives(t)[0]
+        near = loss.prox(t, self.width)
+        return loss(near) + (near - t) ** 2 / (2 * self.width), (t - near) / self.width
+
     def dual_point(self, w: Array) -> LowRankPoint:
         """The vectors that w gives, and the best of two α: that of w, and that of the SVM for these vectors."""
         search = self.search
@@ -158,7 +167,7 @@ class _Vectors:
         # Where an output is exactly zero any unit vector is a best one.
         vectors[1:][t[self.unknown] == 0, 0] = 1.0
         labels = self.basis @ vectors
-        start = -search.cost * self.loss.derivatives(t)[0]
+        start = -search.cost * self.envelope(t)[1]
         value, alpha = margin_svm(search, labels @ labels.T, labels[:, 0], start=start)
         point = LowRankPoint.nothing(search)
         for candidate in (alpha, start):
