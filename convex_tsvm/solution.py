@@ -185,8 +185,8 @@ class Solution:
         )
 
     def __str__(self) -> str:
-        problem, formulation = self.problem, self.formulation.placed(self.problem)
-        found = self.labels[formulation.kinds(problem) == 2]  # those without a label that are in no group
+        problem = self.problem
+        found = self.labels[self.formulation.kinds(problem) == 2]  # those without a label that are in no group
         bound = "" if self.lower_bound is None else f", lower bound {self.lower_bound:.8g}, gap {self.gap:.2%}"
         return "\n".join(
             [

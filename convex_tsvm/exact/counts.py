@@ -68,11 +68,14 @@ def soft_count(
     (2, array([-1., -1., -1.,  1.,  1.,  1.]), True)
     """
     finite("price", price, above=0)
+    patience = 3  # numbers in a row, on both sides, that are not better, after which no more are tried
     u, bounds, best, waited = problem.n_unlabeled, [np.inf], None, 0
     wanted = round(finite("share", share, above=0, below=1) * u)
     below = _bound_of_all(formulation, problem)
     for missed in range(max(wanted, u - wanted) + 1):
-        if best is not None and (missed * price + below >= best.objective or (waited == 3 and method != "exact")):
+        if best is not None and (
+            missed * price + below >= best.objective or (waited == patience and method != "exact")
+        ):
             bounds.append(missed * price + below)  # of all that are not tried
             break
         waited += 1

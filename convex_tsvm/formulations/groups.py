@@ -272,18 +272,14 @@ class Addition:
                 f"addition {self.name!r}: minus must be a convex number by CVXPY's rules; its shape is {term.shape}, "
                 f"its curvature {term.curvature.lower()}"
             )
-        try:
-            slope = term.grad.get(f, 0.0)
-        except NotImplementedError:
-            slope = None
+        slope = slope_of(term, f)
         value = np.nan if term.value is None else float(np.sum(term.value))
         if slope is None or not np.isfinite(value):
             raise ValueError(
                 f"addition {self.name!r}: minus has no value, or CVXPY no slope of it, at these outputs; norm_inf(f) "
                 "has one as max(abs(f))"
             )
-        found = slope.toarray().ravel() if hasattr(slope, "toarray") else np.broadcast_to(slope, f.shape)
-        return value, np.array(found, dtype=float)
+        return value, slope
 
     def placed(self, problem: Problem) -> Addition:
         """Itself, if it may be used on a problem.
@@ -314,6 +310,18 @@ class Addition:
 
     def __repr__(self) -> str:
         return f"addition({self.name!r})"
+
+
+def slope_of(term: Any, variable: Any) -> Array | None:
+    """A subgradient of a CVXPY term by a variable at its value, flat; None if CVXPY knows none there."""
+    try:
+        found = term.grad.get(variable, 0.0)
+    except NotImplementedError:
+        return None
+    if found is None:
+        return None
+    flat = np.ravel(found.toarray() if hasattr(found, "toarray") else found)
+    return np.array(np.broadcast_to(flat, variable.size), dtype=float)
 
 
 def addition(

@@ -234,7 +234,7 @@ class Instance:
                 continue
             where = (self._kinds == k) & (cost > 0)
             slope[where] = cost[where] * concave.supergradient(outputs[where])
-        return slope - self.formulation.subtracted(given)[1]
+        return slope - self.formulation.subtracted(given)[1] if self.formulation.subtracts else slope
 
     def tangents_at_zero(self, outputs: Array, cost: Array) -> float:
         """What the tangents at some outputs are at f = 0, with their costs: the constant of a surrogate."""

@@ -70,7 +70,9 @@ class _Stage:
         now = run.value(point, cost=self._cost)
         falls = before == np.inf or now < before - 1e-12 * abs(before)
         previous, self._slope = self._slope, run.instance.tangents(point.outputs, self._cost)
-        still = int((np.abs(self._slope - previous) > self._slope_tol * (self._cost + np.abs(previous))).sum())
+        # What additions subtract has no cost that a slope is a share of.
+        room = self._cost + np.abs(previous) if run.instance.formulation.subtracts else self._cost
+        still = int((np.abs(self._slope - previous) > self._slope_tol * room).sum())
         # A point whose tangents are its own is preferred to one that is lower by less than accuracy allows to tell.
         gap = float(np.fmax(point.primal - point.dual, 0.0))  # the dual of additions is NaN
         doubt = max(gap + self._gap, 1e-12 * abs(before))

@@ -152,6 +152,20 @@ def written(regularizer: Regularizer, w: cp.Variable) -> tuple[cp.Expression, li
     return term, limits
 
 
+def sizes_of(problem: cp.Problem, direction: cp.Parameter) -> Array:
+    """The largest size of each coordinate, for a problem that maximizes a ``direction`` of them; infinite for none."""
+    found = np.zeros(direction.size)
+    for j in range(len(found)):
+        for sign in (1.0, -1.0):
+            direction.value = sign * np.eye(len(found))[j]
+            try:
+                value = problem.solve(solver=cp.CLARABEL)
+            except cp.error.SolverError:
+                value = np.inf
+            found[j] = max(found[j], 0.0 if value is None or np.isneginf(value) else float(value))
+    return found
+
+
 def added_terms(
     additions: Sequence[Addition], w: cp.Expression, b: cp.Expression, f: cp.Expression, *, convex: bool = True
 ) -> tuple[list[cp.Expression], list[cp.Constraint]]:

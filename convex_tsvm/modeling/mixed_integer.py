@@ -25,7 +25,7 @@ from ..kernels.functions import dense
 from ..losses import PLQ, squared_hinge
 from ..problem import Array, Problem
 from ..validation import finite, is_sparse
-from .expressions import added_terms, loss_expression, rows_of, sum_of, written
+from .expressions import added_terms, loss_expression, rows_of, sizes_of, sum_of, written
 from .printing import ReadableProblem
 
 
@@ -250,10 +250,7 @@ def _reach(formulation: Formulation, X: Array, room: float) -> tuple[Array, floa
     charged, direction = sum_of([charged, *terms]), cp.Parameter(X.shape[1])
     least = cp.Problem(cp.Minimize(charged), allowed + limits).solve(solver=cp.CLARABEL)
     extent = cp.Problem(cp.Maximize(direction @ w), [charged <= room + 1e-6 * abs(room), *allowed, *limits])
-    sizes = np.zeros(X.shape[1])
-    for j, sign in itertools.product(range(len(sizes)), (1.0, -1.0)):
-        direction.value = sign * np.eye(len(sizes))[j]
-        sizes[j] = max(sizes[j], extent.solve(solver=cp.CLARABEL))
+    sizes = sizes_of(extent, direction)
     if not np.isfinite([*sizes, least]).all():
         raise ValueError(f"additions={list(formulation.additions)!r}: a mixed-integer program needs bounded weights")
     return sizes * (1 + 1e-4), least - 1e-6 * abs(least)

@@ -9,8 +9,9 @@ import cvxpy as cp
 import numpy as np
 
 from ..formulations import Formulation
+from ..formulations.groups import slope_of
 from ..problem import Array
-from .expressions import added_terms, sum_of, written
+from .expressions import added_terms, sizes_of, sum_of, written
 
 
 class OtherTerms:
@@ -56,7 +57,7 @@ class OtherTerms:
         terms, limits = added_terms(additions, self.w, self.b, self.f)
         if limits:
             raise ValueError(f"additions={list(additions)!r}: boxes of weights take terms, and no constraints")
-        self._minus = [one.minus(self.f) for one in additions if one.minus is not None]
+        self._minus: list[Any] = []
         own, least = [], 0.0  # convex terms that are no part of a difference, and what differences are never below
         self._differences = []
         for one, term in zip(additions, terms, strict=True):
@@ -66,7 +67,8 @@ class OtherTerms:
                 raise ValueError(f"addition {one.name!r}: searches must be told what it is never below, by least=...")
             else:
                 least += one.least
-                self._differences.append((one.name, one.least, term - one.minus(self.f)))
+                self._minus.append(one.minus(self.f))
+                self._differences.append((one.name, one.least, term - self._minus[-1]))
         if not (bend.any() or kink.any()):
             term, limits = written(formulation.regularizer, self.w)
             if limits:
@@ -111,19 +113,16 @@ class OtherTerms:
 
         A ValueError says if a difference is below what it is said to be never below.
         """
-        value = self._value(self._convex, theta) - self._value(self._minus, theta)
-        for name, least, term in self._differences:
-            found = float(term.value)
-            if found < least - 1e-6 * (1 + abs(least)):
-                raise ValueError(f"addition {name!r}: least={least!r}, but it is {found:.6g} at some weights")
+        value = self._whole(theta)
         return value, self._plane(self._convex, theta)[1] - self._plane(self._minus, theta)[1]
 
     def below(self, low: Array, high: Array, theta: Array) -> tuple[float, Array, float]:
         """Constant and slopes of a plane below the terms in a box, and the terms at the point where tangents touch.
 
-        What is subtracted is above its tangent by no more than at a corner of the box, as it is convex.
+        What is subtracted is above its tangent by no more than at a corner of the box, as it is convex.  Errors are
+        those of :meth:`at`.
         """
-        value, _ = self.at(theta)
+        value = self._whole(theta)
         (constant, slopes), (subtracted, down) = self._plane(self._convex, theta), self._plane(self._minus, theta)
         above = 0.0
         if self._minus:
@@ -131,19 +130,19 @@ class OtherTerms:
                 above = max(above, self._value(self._minus, corner) - subtracted - float(down @ corner))
         return constant - subtracted - above, slopes - down, value
 
+    def _whole(self, theta: Array) -> float:
+        """All terms at a point, which no difference may be too low at."""
+        value = self._value(self._convex, theta) - self._value(self._minus, theta)
+        for name, least, term in self._differences:
+            found = float(term.value)
+            if found < least - 1e-6 * (1 + abs(least)):
+                raise ValueError(f"addition {name!r}: least={least!r}, but it is {found:.6g} at some weights")
+        return value
+
     def reach(self, room: float) -> Array:
         """Sizes that no coordinate of a point exceeds at which the terms are at most ``room``; infinite for none."""
-        found = np.zeros(self._direction.size)
         self._room.value = room + self.wider * abs(room) + 1e-9
-        for j in range(len(found)):
-            for sign in (1.0, -1.0):
-                self._direction.value = sign * np.eye(len(found))[j]
-                try:
-                    value = self._extent.solve(solver=cp.CLARABEL)
-                except cp.error.SolverError:
-                    value = np.inf
-                found[j] = max(found[j], 0.0 if value is None or np.isneginf(value) else float(value))
-        return found * (1 + self.wider)
+        return sizes_of(self._extent, self._direction) * (1 + self.wider)
 
     def _value(self, terms: list[Any], theta: Array) -> float:
         """The sum of some terms at a point, which the variables then have."""
@@ -167,15 +166,7 @@ class OtherTerms:
 
     def _grad(self, term: Any) -> Array | None:
         """A subgradient of a term where the variables are, by θ; None if CVXPY knows none."""
-        try:
-            found = term.grad
-        except NotImplementedError:
+        parts = [slope_of(term, one) for one in self._variables]
+        if any(part is None or not np.isfinite(part).all() for part in parts):
             return None
-        slopes = np.zeros(self._maps[0].shape[1])
-        for one, matrix in zip(self._variables, self._maps, strict=True):
-            part = found.get(one, 0.0)
-            if part is None:
-                return None
-            part = np.ravel(part.toarray() if hasattr(part, "toarray") else part)
-            slopes += np.broadcast_to(part, one.size) @ matrix
-        return slopes if np.isfinite(slopes).all() else None
+        return np.asarray(sum(part @ matrix for part, matrix in zip(parts, self._maps, strict=True)))

@@ -13,7 +13,7 @@ from ..formulations import Formulation
 from ..instance import Instance
 from ..instance.labelling import Labelling
 from ..instance.step_solution import StepSolution
-from ..losses import ConvexLoss, Exponential
+from ..losses import PLQ
 from ..problem import Array, Problem
 from ..table import RELAXATIONS, relaxation_named
 from ..validation import InfeasibleError, finite, integer, one_of
@@ -228,7 +228,7 @@ class LowerBoundBuilder:
         return self._models[about]
 
     def _output_model(self) -> OutputModel:
-        if not any(isinstance(loss, Exponential | ConvexLoss) for loss in self.instance.formulation.losses):
+        if all(isinstance(loss, PLQ) for loss in self.instance.formulation.losses):
             return OutputModel(self.instance)
         # Bounds are of a problem that is a little below; solutions are measured by the real one.
         OutputModel(self.instance)  # raises ValueError before a solution is looked for

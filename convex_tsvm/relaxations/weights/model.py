@@ -133,10 +133,15 @@ class WeightModel(BoundModel):
         self.others = self._others()
         self.mirrored = self.mirrored and self.others is None
 
+    @property
+    def is_sum(self) -> bool:
+        """Whether the regularizer is a sum over weights, which ``bend`` and ``kink`` are of."""
+        return bool(self.bend.any() or self.kink.any())
+
     def _others(self) -> Any:
         """Additions, and a regularizer that is no sum over weights; None if there are none."""
-        formulation, none = self.instance.formulation, not (self.bend.any() or self.kink.any())
-        if not (formulation.additions or none):
+        formulation = self.instance.formulation
+        if self.is_sum and not formulation.additions:
             return None
         from ...modeling.other_terms import OtherTerms
 
@@ -356,8 +361,7 @@ class WeightModel(BoundModel):
         if problem.is_linear:
             bias = fixed - float(self.centre @ w)
             outputs = problem.linear_outputs(w) + bias
-            separable = bool(self.bend.any() or self.kink.any())
-            charged = self.instance.formulation.regularizer.value(w) if separable else 0.0
+            charged = self.instance.formulation.regularizer.value(w) if self.is_sum else 0.0
             charged += 0.0 if self.others is None else self.others.charged(at)
             return Expansion(outputs, np.zeros(problem.n), bias, charged, w)
         # Of the weights with these outputs the shortest are a combination of the points, seen from their centre.
