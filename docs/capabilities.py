@@ -28,6 +28,9 @@ PAGE = Path(__file__).with_name("capabilities.rst")
 
 TUBE = ct.losses.epsilon_insensitive(0.1)
 
+#: Two bags of each class.
+BAGS = ct.formulations.bag_loss(ct.hinge(), [[10, 11], [12, 13], [6, 7], [8, 9]], [1, 1, -1, -1])
+
 
 def responses(loss: Any) -> ct.PointGroup:
     """Four points with responses."""
@@ -56,12 +59,6 @@ def non_negative_risk(w: Any, b: Any, f: Any) -> Any:
 def of_positive(f: Any) -> Any:
     """The part of the positive points in the risk of negative ones."""
     return cp.sum(cp.pos(1 + f[0:6:2])) / 6
-
-
-def of_bags(w: Any, b: Any, f: Any) -> Any:
-    """Two positive bags, and two negative ones, which pay the hinge loss of their largest output."""
-    positive = sum(cp.maximum(1, cp.max(f[k : k + 2])) for k in (10, 12))
-    return positive + sum(cp.pos(1 + cp.max(f[k : k + 2])) for k in (6, 8))
 
 
 def added(function: Any, minus: Any) -> ct.Formulation:
@@ -111,7 +108,7 @@ FORMULATIONS: dict[str, tuple[Callable[[], ct.Formulation], list[str] | None]] =
     ),
     "positive and unlabelled (PU)": (lambda: ct.Formulation(ct.hinge(), ct.hinge().reflect(), None), None),
     "non-negative risk (nnPU)": (lambda: added(non_negative_risk, minus=of_positive), None),
-    "bags (MI-SVM)": (lambda: added(of_bags, minus=lambda f: cp.max(f[10:12]) + cp.max(f[12:14])), None),
+    "bags (MI-SVM)": (lambda: ct.Formulation(ct.hinge(), balance=None, fit_intercept=False, additions=[BAGS]), None),
     "logistic, ramp": (lambda: ct.Formulation(ct.losses.logistic(), ct.symmetric_ramp(-0.3)), None),
     "hinge, a number of labels": (lambda: ct.tsvm("hinge"), ["--loss", "hinge", "--balance", "exact:0.5"]),
     "ramp, a number of labels": (ct.tsvm, ["--loss", "ramp", "--balance", "exact:0.5"]),

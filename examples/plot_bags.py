@@ -3,14 +3,13 @@ Bags of points
 ==============
 
 In multi-instance learning a label belongs to a bag of points: it is +1 if any of them is positive.  The MI-SVM of
-Andrews, Tsochantaridis and Hofmann (2003) charges a bag the hinge loss of its largest output, which is one term of
-several outputs and, for positive bags, the difference of two convex ones: twenty lines.  Claims: on bags of handwritten
-digits, which are positive if there is a 3 among them, fewer new bags are wrong than by an SVM that gives every point
-the label of its bag; the objective falls with every step; and the points that positive bags are positive for are
-found, though no point has a label.
+Andrews, Tsochantaridis and Hofmann (2003) charges a bag the hinge loss of its largest output, which is a term of
+several outputs and, for positive bags, the difference of two convex ones.  Claims: on bags of handwritten digits, which
+are positive if there is a 3 among them, fewer new bags are wrong than by an SVM that gives every point the label of its
+bag; the objective falls with every step; and the points that positive bags are positive for are found, though no point
+has a label.
 """
 
-import cvxpy as cp
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_digits
@@ -33,25 +32,11 @@ train = np.arange(80) < 40
 
 # %%
 # A negative bag pays C max(0, 1 + max f).  A positive one pays C max(0, 1 - max f) = C max(1, max f) - C max f, of
-# which the second part is subtracted: its tangent is the output of the bag's best point, the witness.
+# which the second part is subtracted: its tangent is the output of the bag's best point, the witness.  Any loss
+# is split in this way.
 C = 1.0
-positive, negative = bags[train & (signs > 0)], bags[train & (signs < 0)]
-
-
-def charged(w, b, f):
-    """The convex part of what bags pay."""
-    of_positive = sum(cp.maximum(1, cp.max(f[bag])) for bag in positive)
-    return C * (of_positive + sum(cp.pos(1 + cp.max(f[bag])) for bag in negative))
-
-
-def subtracted(f):
-    """What is subtracted from it."""
-    return C * sum(cp.max(f[bag]) for bag in positive)
-
-
-mi_svm = ct.Formulation(
-    ct.hinge(), balance=None, additions=[ct.formulations.addition(charged, minus=subtracted, name="bags")]
-)
+by_bags = ct.formulations.bag_loss(ct.hinge(), bags[train], signs[train], cost=C)
+mi_svm = ct.Formulation(ct.hinge(), balance=None, additions=[by_bags])
 points = bags[train].ravel()
 problem = ct.Problem(X[points], np.zeros(len(points)), balance=None)
 
@@ -76,6 +61,7 @@ assert wrong(solution) < wrong(svm)
 
 # %%
 # The witnesses: the points with the largest outputs of positive bags.
+positive = bags[train & (signs > 0)]
 best = positive[np.arange(len(positive)), solution.scores[positive].argmax(axis=1)]
 found = np.mean(target[best] == 3)
 print(f"{found:.0%} of the witnesses are threes, of all points in positive bags {np.mean(target[positive] == 3):.0%}")

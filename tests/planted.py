@@ -1383,7 +1383,40 @@ TARGETS = [
     ),
 ]
 
+#: Losses of bags.
+BAGS = [
+    Fault(
+        "a bag keeps a payer whose multiplier is negative",
+        "solvers/dual/bags.py",
+        "np.flatnonzero(left < -tol * np.maximum(bags.cost, 1.0))",
+        "np.flatnonzero(left < -np.inf)",
+        ("tests/test_several_outputs.py::test_native_steps_with_bags",),
+    ),
+    Fault(
+        "points of a bag may have larger outputs than its payer",
+        "solvers/dual/bags.py",
+        "held[inside[dearer & (outputs - paid > tol)]] = True",
+        "held[inside[dearer & (outputs - paid > np.inf)]] = True",
+        ("tests/test_several_outputs.py::test_native_steps_with_bags",),
+    ),
+    Fault(
+        "a tangent of a bag is dropped where its point does not pay",
+        "solvers/dual/bags.py",
+        "kind[tangents], cost[tangents] = len(losses) - 1, 1.0",
+        "kind[tangents], cost[tangents] = len(losses) - 1, 0.0",
+        ("tests/test_several_outputs.py::test_native_steps_with_bags",),
+    ),
+    Fault(
+        "a bag's split forgets the line that makes both parts rise",
+        "formulations/bags.py",
+        "return convex + line, line - concave",
+        "return convex, line - concave",
+        ("tests/test_several_outputs.py::test_native_steps_with_bags",),
+    ),
+]
+
 FAULTS = [
+    *BAGS,
     *TARGETS,
     *DERIVATIVES,
     *LOSSES,

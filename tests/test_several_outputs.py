@@ -43,6 +43,14 @@ def test_bags_are_a_loop_by_hand(seed, kernel):
     model = multi_instance(places, signs, cost)
     start = np.random.default_rng(seed).normal(size=n)
     solution = ct.cccp(model, problem, start=start)
+    term = ct.formulations.bag_loss(ct.hinge(), places, signs, cost=cost)
+    native = ct.cccp(ct.Formulation(ct.hinge(), balance=None, additions=[term]), problem, start=start, tol=1e-6)
+    assert native.solver == "native"
+    np.testing.assert_allclose(native.scores, solution.scores, atol=1e-4)
+    assert native.objective == pytest.approx(solution.objective, rel=1e-6)
+    certificate = native.certificate()
+    assert certificate.tangents_changed == 0
+    assert max(certificate.gap, certificate.kkt, certificate.primal_infeasibility) < 1e-5
     f, K = start, problem.gram
     root = np.linalg.cholesky(K + 1e-9 * np.eye(n))
     for _ in range(50):
@@ -69,6 +77,81 @@ def test_bags_are_a_loop_by_hand(seed, kernel):
     assert all(np.diff(objectives) <= 1e-6)
     paid = [max(0.0, 1 - sign * solution.scores[bag].max()) for bag, sign in zip(places, signs, strict=True)]
     assert solution.objective == pytest.approx(half_square(solution) + cost * sum(paid), rel=1e-6)
+
+
+def random_bags(seed):
+    """A problem of bags and a few labelled points, and a formulation for it: losses, constraints, bias, ties."""
+    rng = np.random.default_rng(seed)
+    n_bags, size = int(rng.integers(2, 9)), int(rng.integers(1, 5))
+    n = n_bags * size + 6
+    X = rng.normal(size=(n, 2))
+    X = np.round(X) if rng.random() < 0.3 else X
+    order, y = rng.permutation(n), np.zeros(n)
+    rest = order[n_bags * size :]
+    y[rest[:2]], y[rest[2:4]] = 1, -1
+    places, signs = order[: n_bags * size].reshape(n_bags, size), rng.choice([-1, 1], n_bags)
+    loss = (ct.hinge(), ct.ramp(-0.3), ct.losses.pinball(0.3))[int(rng.integers(3))]
+    cost = 10 ** rng.uniform(-1, 1) * rng.uniform(0.5, 1, n_bags)
+    term = ct.formulations.bag_loss(loss, places, signs, cost=cost)
+    limit = ct.output_constraint({int(order[0]): 1.0, int(rest[0]): 0.5}, upper=1.0)
+    constraints = [limit] if rng.random() < 0.3 else []
+    model = ct.Formulation(
+        ct.hinge(), balance=None, additions=[term], constraints=constraints, fit_intercept=bool(rng.random() < 0.7)
+    )
+    problem = ct.Problem(X, y, kernel=("linear", ct.RBF(1.0))[int(rng.integers(2))], balance=None)
+    return problem, model, (loss, places, signs, cost)
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_native_steps_with_bags(seed):
+    """At any outputs the convex step has the value that CVXPY finds, and the proven bound is that value, too."""
+    problem, model, (loss, places, signs, cost) = random_bags(seed)
+    instance, rng = model.on(problem), np.random.default_rng(seed)
+    f = rng.normal(size=problem.n)
+    paid = sum(c * float(loss(sign * f[bag].max())) for bag, sign, c in zip(places, signs, cost, strict=True))
+    rest = ct.Formulation(ct.hinge(), balance=None).on(problem).objective(f, 0.0)
+    charged = cp.Variable(problem.n, value=f)
+    (addition,) = model.additions
+    convex = float(addition.function(None, None, charged).value)
+    assert instance.objective(f, convex) == pytest.approx(paid + rest)
+    step = instance.step(f)
+    found = ct.solvers.NativeSolver(problem, tol=1e-6).solve(step)
+    by_cvxpy = ct.modeling.CvxpySolver(problem).solve(step)
+    scale = 1 + abs(by_cvxpy.primal)
+    assert found.status == "optimal"
+    assert abs(found.primal - by_cvxpy.primal) < 1e-5 * scale
+    assert by_cvxpy.primal - 1e-4 * scale < found.lower_bound < by_cvxpy.primal + 1e-6 * scale
+    again = ct.solvers.NativeSolver(problem, tol=1e-6).solve(instance.step(f + 0.1), found)
+    fresh = ct.solvers.NativeSolver(problem, tol=1e-6).solve(instance.step(f + 0.1))
+    assert again.primal == pytest.approx(fresh.primal, rel=1e-4, abs=1e-5)
+
+
+def test_bags_are_refused_with_reasons():
+    hinge = ct.hinge()
+    for options, words in (
+        ({"bags": [[0, 1], []]}, "must be row numbers of one point or more"),
+        ({"bags": [[0.5]]}, "must be row numbers"),
+        ({"bags": [[0], [1]], "signs": [1]}, r"signs=\[1\] must be \+1 or -1 for each of 2 bags"),
+        ({"bags": [[0]], "cost": -1.0}, "cost=-1.0 must be finite numbers, and at least 0"),
+        ({"bags": [[0]], "loss": ct.squared_hinge()}, "its slopes have no bound towards -∞"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            ct.formulations.bag_loss(**({"loss": hinge} | options))
+    problem = ct.Problem(np.eye(3), [1, -1, 0], balance=None)
+
+    def solve(bags, **options):
+        term = ct.formulations.bag_loss(hinge, bags, **options)
+        return ct.cccp(ct.Formulation(hinge, balance=None, additions=[term]), problem, solver="native")
+
+    with pytest.raises(ValueError, match="a point of a bag=3 must be an integer from 0 to 2"):
+        solve([[3]])
+    for bags in ([[0, 2]], [[2], [2]]):  # a labelled point, and one in two bags
+        with pytest.raises(ValueError, match="solver='native' takes losses of bags only"):
+            solve(bags)
+    assert solve([[2]], signs=[1]).status == "converged"
+    # A negative bag is convex, and takes one step.
+    term = ct.formulations.bag_loss(hinge, [[2]], [-1])
+    assert ct.Formulation(hinge, balance=None, additions=[term]).is_convex
 
 
 def half_square(solution):

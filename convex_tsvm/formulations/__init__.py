@@ -1,5 +1,6 @@
 """What is minimized: one file per formulation of the papers."""
 
+from .bags import bag_loss as bag_loss
 from .by_name import Stated as Stated
 from .by_name import build as build
 from .by_name import on_neighbor_graph as on_neighbor_graph

@@ -2,7 +2,10 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from ..formulations import Formulation
+from ..formulations.bags import bags_of
 from ..losses import PLQ
 from ..points import LinearPoints
 from ..problem import Problem
@@ -20,12 +23,15 @@ class Takes:
     kernels: bool = True  # whether other than the linear one
     products: bool = True  # whether points that are known by their products only
     targets: bool = True  # whether points with targets
+    bags: bool = (
+        False  # whether, among additions, losses of bags whose points pay nothing else, and are in one bag each
+    )
 
     def why_not(self, asked: Formulation | ConvexStep, problem: Problem) -> str | None:
         """What of a formulation or of one of its convex steps is not taken, and what is; None if all of it is."""
         if not self.regularizers:
-            if asked.additions:
-                return f"additions={list(asked.additions)!r}: none"
+            if asked.additions and not (self.bags and _has_plain_bags(asked, problem)):
+                return f"additions={list(asked.additions)!r}: {'losses of bags only' if self.bags else 'none'}"
             if not asked.regularizer.is_squared_norm:
                 return f"regularizer={asked.regularizer!r}: 'l2' only"
         if not self.constraints and asked.constrains_outputs:
@@ -69,12 +75,24 @@ class Takes:
         }
         limits = [
             "½ ‖w‖²" if not self.regularizers else "all regularizers and additions",
+            "losses of bags" if self.bags else "",
             "a balance with a bias" if not self.constraints else "",
             "the linear kernel" if not self.kernels else "",
             "points in memory" if not self.products else "",
             "no targets" if not self.targets else "",
         ]
         return "; ".join([words[self.losses], *filter(None, limits)])
+
+
+def _has_plain_bags(asked: Formulation | ConvexStep, problem: Problem) -> bool:
+    """Whether all additions are losses of bags, with every point in one bag at most, and paying nothing else there."""
+    bags = bags_of(asked.additions)
+    if bags is None:
+        return False
+    cost = asked.point_cost if isinstance(asked, ConvexStep) else asked.costs(problem)
+    if isinstance(asked, Formulation) and asked.unlabeled is None:
+        cost = np.where(asked.kinds(problem) == 2, 0.0, cost)
+    return not cost[np.concatenate(bags.points)].any() and (not isinstance(asked, ConvexStep) or asked.point is None)
 
 
 def _raise(why: str | None, solver: str) -> None:

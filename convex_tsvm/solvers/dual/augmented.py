@@ -263,7 +263,7 @@ class _Search:
         low, _, room_up, high, _, room_down = self.dual.locate(s)
         lack = self.sum - float(tied @ self.dual.gamma(s))
         room = np.where((low == high) & (room_up > 0) & (room_down > 0), room_up if lack > 0 else room_down, 0.0)
-        room = np.minimum(room * tied, abs(lack))
+        room = np.minimum(room, abs(lack)) * tied
         if 0.5 * float(room.sum()) > abs(lack):
             return s - lack * room / float(room.sum()) / np.where(self.dual.cost > 0, self.dual.cost, 1.0)
         return self.begun.s

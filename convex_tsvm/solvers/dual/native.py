@@ -20,6 +20,7 @@ from ...notice import warn
 from ...parallel import one_blas_thread
 from ...problem import Array, Problem
 from ...validation import InfeasibleError, finite, integer, one_of
+from .bags import solve_with_bags
 from .dual_problem import DualPoint, DualProblem
 from .rows_held import HeldRows
 from .step_dual import RepeatedPoints, StepDual
@@ -70,7 +71,7 @@ class NativeSolver:
     """
 
     name = "native"
-    takes = Takes(products=False)
+    takes = Takes(products=False, bags=True)
 
     gap_rounds = 6  # how often violations are made smaller for the sake of the duality gap
 
@@ -117,11 +118,15 @@ class NativeSolver:
         repeated = self._repeated if self._repeated is not None and self._repeated.can_merge(step) else None
         held = self._held if repeated is None else self._held_distinct
         with one_blas_thread():
-            solving = _Solving(self, step, start, held, repeated)
-            while solving.goes_on:
-                solving.take(solve_dual(solving.dual.problem, **solving.next()))
-        self._complain(step, solving.solution)
-        return solving.solution
+            if step.additions:
+                solution = solve_with_bags(self.solve, step, start, tol=self.tol)
+            else:
+                solving = _Solving(self, step, start, held, repeated)
+                while solving.goes_on:
+                    solving.take(solve_dual(solving.dual.problem, **solving.next()))
+                solution = solving.solution
+        self._complain(step, solution)
+        return solution
 
     @cached_property
     def _held(self) -> HeldRows:
@@ -172,7 +177,7 @@ class _Solving:
     ) -> None:
         self._began, self._solver_seconds, self.goes_on = time.perf_counter(), 0.0, True
         self._solver, self._step, self._held, self._repeated = solver, step, held, repeated
-        self._has_risen = False
+        self._has_risen, self._is_started = False, start is not None
         self._begin(start)
 
     def _begin(self, start: StepSolution | None) -> None:
@@ -230,6 +235,10 @@ class _Solving:
             self._solver.strategy.is_hard = True
             self._begin(self.solution)
             self.goes_on = True
+        elif self._is_started:
+            # A start may be far out, where costs or constraints are others now: nothing is a start as good.
+            self._is_started, self.goes_on = False, True
+            self._begin(None)
         elif self._solver.rises and not self._has_risen:
             self._rise()
 
