@@ -201,7 +201,8 @@ class Problem:
         else:
             X = self.X[keep][:, keep] if isinstance(self.kernel, Precomputed) else self.X[keep]
         cost, balance = self.cost[keep], self.balance_target if self.positive_count is None else self.balance
-        found = self.replace(X=X, y=self.y[keep], C=cost, C_unlabeled=cost, balance=balance, balance_sample=None)
+        unlabeled = None if self.C_unlabeled is None else cost
+        found = self.replace(X=X, y=self.y[keep], C=cost, C_unlabeled=unlabeled, balance=balance, balance_sample=None)
         return found._of(self, keep)
 
     def _of(self, whole: Problem, keep: NDArray[np.intp]) -> Problem:

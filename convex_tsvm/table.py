@@ -107,6 +107,7 @@ METHODS: dict[str, Method | Descent] = {
     "cccp": Descent("methods.cccp:CCCP", "tangents of the concave parts"),
     "switching": Descent("methods.switching:Switching", "labels, exchanged in pairs"),
     "annealing": Descent("methods.annealing:Annealing", "probabilities of labels, cooled"),
+    "self_training": Descent("methods.self_training:SelfTraining", "labels of more and more points, the surest first"),
     "linearization": Descent("methods.linearization:Linearization", "the lesser slack of both labels (CS³VM)"),
     "gradient": Descent(
         "methods.gradient:Gradient", "gradient descent: ∇S3VM for smooth losses, ∇DA for those of labels"

@@ -21,7 +21,7 @@ from convex_tsvm.kernels.functions import ProductForm
 from convex_tsvm.kernels.products import Device, ProductRows, _place, rows_of
 from convex_tsvm.kernels.rows import KernelRows, LinearRows
 from convex_tsvm.methods.cccp import CCCP
-from convex_tsvm.methods.potts import _have_equal_points
+from convex_tsvm.methods.together import _have_equal_points
 from convex_tsvm.points.memory_mapped import read_svmlight
 from convex_tsvm.progress import PAUSES, status_line
 from convex_tsvm.relaxations.rounding import zero_sum

@@ -109,7 +109,7 @@ def test_one_versus_rest():
     shown = np.r_[0:8, 50:58, 100:108]
     y[shown] = truth[shown]
     for n_jobs in (None, 2):
-        clf = TransductiveSVC(C=10, n_jobs=n_jobs, balance="labeled").fit(X, y)
+        clf = TransductiveSVC(C=10, n_jobs=n_jobs, balance="labeled", multi_class="ovr").fit(X, y)
         assert clf.decision_function(X).shape == (150, 3)
         assert clf.score(X, truth) > 0.88
         assert len(clf.history_) == 3

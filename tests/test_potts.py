@@ -240,7 +240,7 @@ def test_what_is_no_problem_of_several_classes_says_why(three, change, message):
 
 def test_what_classifiers_refuse(three):
     X, _, y, _ = three
-    with pytest.raises(ValueError, match="multi_class='potts' needs method='annealing', not 'cccp'"):
+    with pytest.raises(ValueError, match="multi_class='potts' needs method='annealing', not 'auto'"):
         ct.TransductiveSVC(multi_class="potts").fit(X, y)
     with pytest.raises(ValueError, match="multi_class='crammer'"):
         ct.TransductiveSVC(multi_class="crammer").fit(X, y)

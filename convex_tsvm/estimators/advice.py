@@ -260,7 +260,7 @@ def _warn_of_contradictions(labels: Labels, found: ClassShares) -> None:
 
 def _warn_of_no_help(found: ClassShares) -> None:
     """Warn if the transductive SVM has clearly more of the labels left out wrong than the supervised SVM has."""
-    left_out = [label for estimate in found.estimates for label in estimate.left_out]
+    left_out = [] if found.estimate is None else list(found.estimate.left_out)
     # By so many deviations of chance the errors must exceed those of the supervised SVM.
     if left_out and (errors := spoilt(np.array(left_out), 2.0)) is not None:
         warn(

@@ -13,6 +13,7 @@ from ..methods.cccp import CCCP
 from ..methods.descents import Descents, asked
 from ..methods.potts import Potts, Temperature
 from ..methods.run import Method
+from ..methods.self_training import SelfTraining, SeveralClasses
 from ..methods.settings import Settings
 from ..problem import Problem
 from ..solution import Iteration, Solution
@@ -33,7 +34,7 @@ class Descent(Transduction):
     max_iter: int = 100
     time_limit: float | None = None
 
-    multi_class, method, method_options, annealing = fixed("ovr"), fixed("cccp"), fixed(None), fixed(None)
+    multi_class, method, method_options, annealing = fixed("auto"), fixed("cccp"), fixed(None), fixed(None)
     solver, cvxpy_solver, device = fixed("auto"), fixed(None), fixed(None)
     cache_size, warm_start = fixed("auto"), fixed(False)
 
@@ -42,7 +43,7 @@ class Descent(Transduction):
 
     def _solve(self, formulation: Formulation, problems: dict[str, Problem]) -> list[Solution]:
         """Solutions of the problems in their order, each with the kernel rows that the ones before have computed."""
-        if self._is_joint and formulation.unlabeled is not None:
+        if self._is_joint and formulation.unlabeled is not None and len(problems) > 1:
             return self._solve_together(formulation, problems)
         current = ""
 
@@ -66,15 +67,15 @@ class Descent(Transduction):
 
     @property
     def _is_joint(self) -> bool:
-        """Whether several classes are learned together, by probabilities that sum to 1; a ValueError for bad words."""
-        if one_of("multi_class", self.multi_class, ("ovr", "potts")) == "ovr":
-            return False
-        if not isinstance(self._asked_method(), Annealing):
-            raise ValueError(f"multi_class='potts' needs method='annealing', not {self.method!r}")
-        return True
+        """Whether several classes are learned together; a ValueError for bad words."""
+        if one_of("multi_class", self.multi_class, ("auto", "ovr", "potts")) == "potts":
+            if not isinstance(self._asked_method(), Annealing):
+                raise ValueError(f"multi_class='potts' needs method='annealing', not {self.method!r}")
+            return True
+        return self.multi_class == "auto" and isinstance(self._asked_method(), SelfTraining)
 
     def _solve_together(self, formulation: Formulation, problems: dict[str, Problem]) -> list[Solution]:
-        """Solutions of the problems of all classes with one Potts variable for each point."""
+        """Solutions of the problems of all classes, in which each point has one label."""
 
         def report(stage: Temperature) -> None:
             print(
@@ -83,15 +84,17 @@ class Descent(Transduction):
             )
 
         method: Any = self._asked_method()
-        shown = report if self.verbose else None
-        together = Potts(method, formulation, list(problems.values()), self._descents(formulation), shown)
-        return list(together.run().solutions)
+        parts, descents = list(problems.values()), self._descents(formulation)
+        if self.multi_class == "potts":
+            return list(Potts(method, formulation, parts, descents, report if self.verbose else None).run().solutions)
+        together = SeveralClasses(method, formulation, parts, descents, starts=self._starts(problems))
+        return list(together.solutions(together.guarded()))
 
     def _parts(self, first: Problem, labels: Labels, formulation: Formulation) -> list[dict[str, Problem]]:
         parts = super()._parts(first, labels, formulation)
         if not self._is_joint:
             return parts
-        if len(labels.classes) == 2:
+        if len(labels.classes) == 2 and self.multi_class == "potts":
             raise ValueError("multi_class='potts' is for more than two classes; y has two")
         return [{name: problem for part in parts for name, problem in part.items()}]
 
@@ -155,5 +158,9 @@ class Descent(Transduction):
         return CCCP() if formulation.unlabeled is None else self._asked_method()
 
     def _asked_method(self) -> Method:
+        return asked(self.method, self._method_options, self._own_defaults)
+
+    @property
+    def _method_options(self) -> dict[str, Any]:
         annealing = {} if self.annealing is None else {"annealing": self.annealing}
-        return asked(self.method, {**(self.method_options or {}), **annealing}, self._own_defaults)
+        return {**(self.method_options or {}), **annealing}

@@ -56,9 +56,10 @@ fit_intercept : bool
     Whether the function has an intercept b.
 annealing : int or sequence of float
     Raise C* in so many steps (Chapelle et al. 2008, §5.4.4), for all methods but annealing and continuation.
-multi_class : {"ovr", "potts"}
-    More than two classes are learned one against the rest, or, with ``method="annealing"``, together: the
-    probabilities of the classes of a point sum to 1 (:func:`~convex_tsvm.methods.potts.potts_annealing`).
+multi_class : {"auto", "ovr", "potts"}
+    More than two classes are learned one against the rest, or together, so that a point has one label: by
+    ``method="self_training"``, unless it is "ovr", and with "potts" by ``method="annealing"``, where the probabilities
+    of the classes of a point sum to 1 (:func:`~convex_tsvm.methods.potts.potts_annealing`).
 solver : str or StepSolver
     What solves the convex steps: "linear", "native", "finite_newton", "coordinates" or "cvxpy", which give the same
     answer to the tolerance, or an object; "auto" is "linear" with the linear kernel, else "native", or "cvxpy" for

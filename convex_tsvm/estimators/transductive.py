@@ -11,7 +11,9 @@ from ..exact import exact_search
 from ..formulations import Formulation, build, on_neighbor_graph, svm
 from ..kernels import DeformedKernel
 from ..methods.cccp import CCCP
+from ..methods.descents import asked
 from ..methods.run import Method
+from ..methods.self_training import SelfTraining
 from ..methods.shares import leave_labels_out, spoilt
 from ..problem import Problem
 from ..progress import share_line
@@ -20,7 +22,7 @@ from ..validation import finite, one_of
 from .advice import Cost
 from .base import KernelExpansion
 from .descent import Descent
-from .labels import Labels
+from .labels import Balance, Labels
 from .parameters import estimator, stated, taken
 
 
@@ -39,9 +41,10 @@ class TransductiveSVC(KernelExpansion, Descent):
 
     Parameters
     ----------
-    C_unlabeled : float > 0, "tenth", "balanced" or None
+    C_unlabeled : float > 0, "auto", "tenth", "balanced" or None
         Cost C* of unlabelled points; "tenth" is C / 10, "balanced" C L / U (collobert2006 §4.3), and None the
-        supervised SVM, without any balance.  The guide says what these defaults were chosen among.
+        supervised SVM, without any balance.  "auto" is C where more than two classes are learned by default, and
+        otherwise C / 10.  The guide says what these defaults were chosen among.
     loss : {"auto", "ramp", "hinge", "squared_hinge", "huber_hinge", "flat", "exp"} or Formulation
         Loss of the unlabelled points: symmetric ramp or symmetric hinge beside the hinge loss (Collobert et al.
         2006, eq. 3 and 1), symmetric squared hinge, the flat loss or exp(-5 t²) beside the squared hinge (Chapelle et
@@ -49,7 +52,9 @@ class TransductiveSVC(KernelExpansion, Descent):
         (:func:`~convex_tsvm.register`).  "auto" is the loss that the method is known by, such as "ramp" for cccp.
     method : str or Method
         How the objective is minimized: a descent of ``ct.table.METHODS``, or a :class:`~convex_tsvm.Method` of your
-        own.  By default tangents of the concave part (Collobert et al. 2006); "switching" (S3VMlight, Joachims 1999)
+        own.  "cccp" takes tangents of the concave part (Collobert et al. 2006), "self_training" learns from the labels
+        that it is surest of first; "auto" is the latter for more than two classes, unless ``multi_class``, ``loss``,
+        ``annealing`` or a number of labels as ``balance`` ask for the former.  "switching" (S3VMlight, Joachims 1999)
         and "annealing" (Sindhwani and Keerthi 2006) are for ``loss="hinge"`` and ``"squared_hinge"``; as in Chapelle et
         al. 2008 are "gradient" (∇S3VM with ``"exp"``, ∇DA with those two), "continuation" (``"exp"``) and "newton"
         (``"flat"``).  The guide says which to take.
@@ -78,10 +83,10 @@ class TransductiveSVC(KernelExpansion, Descent):
     array([0, 0, 0, 1, 1, 1])
     """
 
-    C_unlabeled: float | str | None = "tenth"
+    C_unlabeled: float | str | None = "auto"
     loss: str | Formulation = "auto"
     s: float = -0.3
-    method: str | Method = "cccp"
+    method: str | Method = "auto"
     method_options: Mapping[str, Any] | None = None
     solver: Any = "auto"
     cvxpy_solver: str | None = None
@@ -94,8 +99,26 @@ class TransductiveSVC(KernelExpansion, Descent):
     n_neighbors: int = 6
     power: int = 1
     annealing: Any = None
-    multi_class: str = "ovr"
+    multi_class: str = "auto"
     warm_start: bool = False
+
+    def _asked_method(self) -> Method:
+        if not isinstance(self.method, str) or self.method != "auto":
+            return super()._asked_method()
+        return asked("self_training" if self._trains_itself else "cccp", self._method_options)
+
+    @property
+    def _trains_itself(self) -> bool:
+        """Whether method="auto" is self-training: for more than two classes, and where nothing else is asked for."""
+        plain = self.multi_class == "auto" and self.loss in ("auto", "hinge") and self.annealing is None
+        return plain and self._n_classes > 2 and Balance.read(self.balance).word is None
+
+    def _unlabeled_cost(self) -> Any:
+        if not isinstance(self.C_unlabeled, str) or self.C_unlabeled != "auto":
+            return self.C_unlabeled
+        if not isinstance(self._asked_method(), SelfTraining):
+            return "tenth"
+        return float(np.mean(self.C)) if np.ndim(self.C) else finite("C", self.C, above=0)
 
     def _asked_balance(self) -> Any:
         # The supervised SVM has no balance, and there is nothing to warn of.
@@ -119,9 +142,9 @@ class TransductiveSVC(KernelExpansion, Descent):
         self.fell_back_ = False
         if not self.safe or formulation.unlabeled is None or not labels.unlabeled.any():
             return False
-        estimates = () if labels.inferred is None else labels.inferred.estimates
-        parts = [estimate.left_out for estimate in estimates if len(estimate.left_out)]
-        if len(parts) < len(labels.positives):
+        found = None if labels.inferred is None else labels.inferred.estimate
+        parts = [found.left_out] if found is not None and len(found.left_out) else []
+        if not parts:
             known = labels.index[~labels.unlabeled]
             counted = np.array([(known == k).mean() for k in range(len(labels.classes))])
             shares = counted if labels.inferred is None else labels.inferred.shares

@@ -12,6 +12,7 @@ from .paths import solution_path as solution_path
 from .paths import sweep as sweep
 from .run import Method as Method
 from .run import Run as Run
+from .self_training import self_training as self_training
 from .settings import Settings as Settings
 from .settings import annealing_schedule as annealing_schedule
 from .switching import switching as switching

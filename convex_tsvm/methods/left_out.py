@@ -47,6 +47,12 @@ class Inference:
     # At most so many are tried, and another one where probability times width of a gap between two is worth it.
     most_tried: int = 6
     worth_another: float = 0.05
+    # Outputs become probabilities by a scale and offsets, whose priors have these inverse variances.
+    sure_of_offsets: float = 1.0
+    sure_of_scale: float = 0.1  # of its logarithm, around 1
+    # All unlabelled points together say as much of shares as so many labels for each one that was left out.
+    judged_alike: float = 3.0
+    most_alike: float = 1000.0  # the largest concentration of the prior of shares, for each class; 1 is flat
     # Tolerance and number of convex steps of a descent, which only has to tell points apart.
     tol: float = 0.1
     max_iter: int = 20
@@ -110,6 +116,17 @@ def costs_without(cost: Array, y: Array, fewer: Array) -> Array:
     return cost
 
 
+def folds_of(index: Indices, parts: int) -> Indices:
+    """The part that each label is left out with, shape (n_labeled,), by its class; -1 for the only one of a class."""
+    random, fold, begin = np.random.default_rng(0), np.full(len(index), -1), 0
+    for k in np.unique(index):
+        own = random.permutation(np.flatnonzero(index == k))
+        if len(own) > 1:
+            fold[own] = (begin + np.arange(len(own))) % min(parts, len(index))
+            begin += len(own)
+    return fold
+
+
 class TriedShares:
     """Transductive SVMs without some of the labels, for one share after the other."""
 
@@ -124,8 +141,7 @@ class TriedShares:
     def __init__(self, points: FewPoints, gram: Rows, y: Array, fit_intercept: bool) -> None:
         self.how, self.y, self.cost = points.how, y[points.keep], points.cost
         self.known = np.flatnonzero(self.y)
-        random = np.random.default_rng(0)
-        self.fold = self._folds(random)
+        self.fold = folds_of((self.y[self.known] < 0).astype(np.intp), self.how.parts)
         self.shares: list[float] = []
         self.values: list[float] = []
         self._outputs: list[Array] = []
@@ -133,17 +149,6 @@ class TriedShares:
         self._small = SmallProblems(
             gram, parts, fit_intercept=fit_intercept, tol=self.how.tol, max_iter=self.how.max_iter
         )
-
-    def _folds(self, random: np.random.Generator) -> Indices:
-        """The part that each label is left out with; -1 for the only label of a class, shape (n_labeled,)."""
-        signs = self.y[self.known]
-        fold, begin = np.full(len(signs), -1), 0
-        for sign in (1, -1):
-            own = random.permutation(np.flatnonzero(signs == sign))
-            if len(own) > 1:
-                fold[own] = (begin + np.arange(len(own))) % min(self.how.parts, len(signs))
-                begin += len(own)
-        return fold
 
     def evaluate(self, share: float) -> None:
         """Leave labels out under the balance of a share."""

@@ -18,18 +18,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..deadline import TimeIsUp, within
+from ..deadline import within
 from ..formulations import Formulation
-from ..instance import Instance, StepSolver, same_points
+from ..instance import Instance, StepSolver
 from ..instance.probabilities import PottsProbabilities
-from ..notice import warn
 from ..problem import Array, Problem
 from ..solution import Solution
-from ..validation import is_sparse
 from .annealing import Annealing
 from .descents import Descents
-from .run import Interrupted, Run
 from .settings import Settings, falling
+from .together import Together
 
 
 @dataclass(frozen=True)
@@ -139,8 +137,10 @@ def potts_annealing(
         return Potts(method, formulation, parts, descents, callback).run()
 
 
-class Potts:
+class Potts(Together):
     """The procedure on the problems of all classes, with a run for each."""
+
+    method: Annealing
 
     def __init__(
         self,
@@ -150,18 +150,10 @@ class Potts:
         descents: Descents,
         callback: Callable[[Temperature], None] | None = None,
     ) -> None:
-        problems = _on_the_same_points(problems)
-        formulation.label_loss(compared=True)  # complains about a loss without labels
-        self.method, self.callback, self.began = copy.copy(method), callback, time.perf_counter()
-        self.method.best = False  # the best point of one class is not that of all together
-        self.problems = problems
-        self.instances = [Instance(formulation, problem) for problem in problems]
-        first = self.instances[0].problem
-        self.unknown, self.cost = first.unlabeled, first.cost
-        inner = descents.made(formulation, first)
-        self.runs = [Run(instance, inner, descents.settings) for instance in self.instances]
-        self.settings = descents.settings
-        self.counts = _counts(self.instances)
+        method = copy.copy(method)
+        method.best = False  # the best point of one class is not that of all together
+        super().__init__(method, formulation, problems, descents)
+        self.callback, self.counts = callback, _counts(self.instances)
         self.history: list[Temperature] = []
         shares = np.array([instance.positive_share for instance in self.instances])
         if self.counts is None:
@@ -169,32 +161,33 @@ class Potts:
         self.known = PottsProbabilities(
             np.log(np.maximum(np.tile(shares / shares.sum(), (len(self.unknown), 1)), 1e-300)), np.zeros(len(shares))
         )
-        #: Whose label each point has, from the outputs of the last step; known ones as they are.
-        self.labels = np.argmax([problem.y for problem in problems], axis=0)
 
     def run(self) -> PottsSolution:
+        """Descend, and return what was found."""
+        solutions = self.solutions(self.guarded())
+        return PottsSolution(
+            solutions=solutions,
+            # After an interruption these are the labels that the functions were trained on.
+            labels=np.argmax([one.labels for one in solutions], axis=0),
+            probabilities=self.known.p,
+            objective=float(sum(one.objective for one in solutions)),
+            history=tuple(self.history),
+            status=next((one.status for one in solutions if one.status != "converged"), "converged"),
+            seconds=time.perf_counter() - self.began,
+        )
+
+    def descend(self) -> str:
         """Alternate between the SVMs and the probabilities, at falling temperatures, then train on the labels."""
         status = "converged"
-        try:
-            for run in self.runs:
-                run.envelope()
-            first = (self.method.temperature or self.method.hot) * float(self.cost[self.unknown].mean())
-            for temperature in [first] if self.method.temperature else falling(first, self.method.cooling):
-                if self.known.entropy() < self.method.certain:
-                    break
-                status = self.stage(temperature)
-            self.settle()
-        except (Interrupted, TimeIsUp, KeyboardInterrupt) as stop:
-            status = "time_limit" if isinstance(stop, TimeIsUp) else "interrupted"
-            if isinstance(stop, Interrupted):
-                status = stop.point.status
-            for run in self.runs:
-                if run.current is None and status == "interrupted":
-                    raise KeyboardInterrupt from None
-                if not run.history:
-                    run.fall_back()
-            warn(f"{status}: the best point so far is returned")
-        return self.solution(status)
+        for run in self.runs:
+            run.envelope()
+        first = (self.method.temperature or self.method.hot) * float(self.cost[self.unknown].mean())
+        for temperature in [first] if self.method.temperature else falling(first, self.method.cooling):
+            if self.known.entropy() < self.method.certain:
+                break
+            status = self.stage(temperature)
+        self.settle()
+        return status
 
     def stage(self, temperature: float) -> str:
         """Alternate at one temperature until the probabilities settle."""
@@ -258,56 +251,6 @@ class Potts:
     def costs_of_labels(self, losses: Sequence[tuple[Array, Array]]) -> Array:
         """g, shape (u, K): by how much more the unlabelled points cost with each label than without it."""
         return np.asarray(self.cost[self.unknown, None] * np.stack([a - b for a, b in losses], axis=1)[self.unknown])
-
-    def signs(self, k: int) -> Array:
-        """The labels +1 of class k and -1 of the others, shape (n,)."""
-        return np.where(self.labels == k, 1.0, -1.0)
-
-    def solution(self, status: str) -> PottsSolution:
-        solutions = []
-        for run in self.runs:
-            run.status = status
-            solutions.append(run.solution(self.method))
-        return PottsSolution(
-            solutions=tuple(solutions),
-            # After an interruption these are the labels that the functions were trained on.
-            labels=np.argmax([one.labels for one in solutions], axis=0),
-            probabilities=self.known.p,
-            objective=float(sum(one.objective for one in solutions)),
-            history=tuple(self.history),
-            status=next((one.status for one in solutions if one.status != "converged"), "converged"),
-            seconds=time.perf_counter() - self.began,
-        )
-
-
-def _on_the_same_points(problems: Sequence[Problem]) -> list[Problem]:
-    """Problems of several classes, each against the rest, with one array of points; a ValueError if they are not."""
-    if len(problems) < 2:
-        raise ValueError(f"problems: there are {len(problems)}; several classes have one each, at least two")
-    first, found = problems[0], []
-    for k, problem in enumerate(problems):
-        if not (_have_equal_points(first, problem) and np.array_equal(problem.cost, first.cost)):
-            raise ValueError(f"problems: number {k} has other points, costs or another kernel than number 0")
-        own = {name: getattr(problem, name) for name in ("y", "balance", "balance_sample")}
-        found.append(problem if same_points(first, problem) else first.replace(**own))
-    known = np.array([problem.y for problem in problems])
-    one_class = (known != 0).all(axis=0) & ((known > 0).sum(axis=0) == 1)
-    wrong = np.flatnonzero(~(one_class | (known == 0).all(axis=0)))
-    if len(wrong):
-        raise ValueError(
-            f"problems: point {wrong[0]} must be labelled +1 in one of them and -1 in the others, or 0 in all"
-        )
-    return found
-
-
-def _have_equal_points(one: Problem, other: Problem) -> bool:
-    if same_points(one, other):
-        return True
-    if one.n != other.n or repr(one.kernel) != repr(other.kernel) or type(one.X) is not type(other.X):
-        return False
-    if isinstance(one.X, np.ndarray):
-        return np.array_equal(one.X, other.X)
-    return is_sparse(one.X) and one.X.shape == other.X.shape and (one.X != other.X).nnz == 0
 
 
 def _counts(instances: Sequence[Instance]) -> NDArray[np.intp] | None:

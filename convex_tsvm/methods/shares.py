@@ -17,11 +17,12 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betainc, betaincinv, betaln, gammaln
+from scipy.special import betainc, betaincinv, betaln, expit, gammaln, logit
 
 from ..deadline import time_is_up
 from ..problem import Array, Problem
 from .left_out import FewPoints, Inference, TriedShares
+from .several_shares import shares_together
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,16 +65,14 @@ class _Prior:
 
     positive: int
     total: int
-    n_classes: int
     per_class: float
     how: Inference
 
     @classmethod
-    def of(cls, points: FewPoints, y: Array, counts: Sequence[int] | None) -> Self:
-        """By the labels of some points, and those of every class where there are several."""
+    def of(cls, points: FewPoints, y: Array) -> Self:
+        """By the labels of some points."""
         total, positive = len(points.known), int((y[points.known] > 0).sum())
-        given = np.array([positive, total - positive]) if counts is None else np.asarray(counts)
-        return cls(positive, total, len(given), per_class_probability(given), points.how)
+        return cls(positive, total, per_class_probability(np.array([positive, total - positive])), points.how)
 
     @cached_property
     def moments(self) -> tuple[float, float]:
@@ -87,9 +86,9 @@ class _Prior:
     @property
     def parameters(self) -> tuple[tuple[float, float, float], ...]:
         """Weight, a and b of each part."""
-        rest, at_random, per_class = self.n_classes - 1, self.how.at_random, self.how.per_class
-        counted = self.positive + at_random, self.total - self.positive + at_random * rest
-        return (1 - self.per_class, *counted), (self.per_class, per_class, per_class * rest)
+        at_random, per_class = self.how.at_random, self.how.per_class
+        counted = self.positive + at_random, self.total - self.positive + at_random
+        return (1 - self.per_class, *counted), (self.per_class, per_class, per_class)
 
     def density(self, shares: Array) -> Array:
         found = np.zeros(len(shares))
@@ -170,14 +169,10 @@ def leave_labels_out(problem: Problem, share: float, *, fit_intercept: bool) -> 
 
 
 def _inferred(
-    points: FewPoints,
-    y: Array,
-    counts: Sequence[int] | None = None,
-    fit_intercept: bool = True,
-    callback: Callable[[int], None] | None = None,
+    points: FewPoints, y: Array, fit_intercept: bool = True, callback: Callable[[int], None] | None = None
 ) -> ShareEstimate:
-    """The share of the points of which y is +1; ``counts`` are labels of every class, this one first, of several."""
-    prior = _Prior.of(points, y, counts)
+    """The share of the points of which y is +1."""
+    prior = _Prior.of(points, y)
     (mean, deviation), counted = prior.moments, prior.positive / prior.total
     tried = None if prior.settles_it else TriedShares.of(points, y, fit_intercept)
     if tried is not None:
@@ -194,6 +189,11 @@ def _inferred(
         if tried.shares:
             density = tried.posterior(grid, density)
         mean, deviation = _moments(grid, density)
+        # What supervised SVMs say of all points is another estimate, with errors of its own: odds are averaged.
+        others, errors = shares_together(points, [-y, y], 1 - prior.per_class, fit_intercept)
+        apart = float(others[1]) - mean
+        mean = float(expit((logit(mean) + logit(others[1])) / 2))
+        deviation = float(np.sqrt((deviation**2 + errors[1] ** 2) / 2 + apart**2 / 4))
     if tried is None or not tried.shares:
         return ShareEstimate(mean, deviation, counted, np.empty(0), np.empty((0, 3)))
     return ShareEstimate(mean, deviation, counted, np.sort(tried.shares), tried.left_out(mean))
@@ -220,21 +220,12 @@ def spoilt(left_out: Array, deviations: float) -> tuple[int, int] | None:
     return int(wrong[:, 0].sum()), int(wrong[:, 1].sum())
 
 
-def class_shares(estimates: Sequence[ShareEstimate]) -> Array:
-    """The shares of all classes, which add up to 1, by an estimate of the second of two, or of each of several."""
-    shares = np.array([one.share for one in estimates])
-    if len(shares) == 1:
-        shares = np.array([1 - shares[0], shares[0]])
-    shares = np.clip(shares, 1e-3, 1 - 1e-3)  # no class is said to be smaller
-    return np.asarray(shares / shares.sum())
-
-
 class ClassShares(NamedTuple):
     """The shares of the classes among the unlabelled points, as they have been inferred."""
 
     shares: Array  # shape (n_classes,), which add up to 1
     errors: Array  # their standard deviations
-    estimates: tuple[ShareEstimate, ...]  # of the second of two classes, or of each of several
+    estimate: ShareEstimate | None = None  # of the second of two classes
 
 
 def infer_class_shares(
@@ -244,7 +235,7 @@ def infer_class_shares(
     fit_intercept: bool = True,
     callback: Callable[[int], None] | None = None,
 ) -> ClassShares:
-    """Infer the shares of all classes, each against the rest (:func:`infer_share`).
+    """Infer the shares of all classes, of two by :func:`infer_share`, of several together.
 
     The problem is that of any class against the rest; ``signs`` are +1, -1 and 0 for unlabelled points, shape (n,), of
     the second of two classes, or of each of several.  What was inferred last is kept, so that a search over costs asks
@@ -252,20 +243,21 @@ def infer_class_shares(
     """
     points = FewPoints(problem, signs)
     counts = np.array([np.sum(y[points.known] > 0) for y in signs])
-    counts = np.array([counts[0], len(points.known) - counts[0]]) if len(signs) == 1 else counts
-    against_rest = [[int(counts[k]), *np.delete(counts, k).tolist()] for k in range(len(signs))]
-    settled = all(_Prior.of(points, *given).settles_it for given in zip(signs, against_rest, strict=True))
-    gram = None if settled else points.gram
+    is_settled = len(signs) == 1 and _Prior.of(points, signs[0]).settles_it
+    gram = None if is_settled else points.gram
     asked: tuple[Any, ...] = (np.array([y[points.keep] for y in signs]), counts, points.cost, gram, fit_intercept)
     for given, known in _kept:
         if all(np.array_equal(one, other) for one, other in zip(asked, given, strict=True)):
             return known
     with _nothing_kept():
-        found = tuple(
-            _inferred(points, y, own, fit_intercept, callback) for y, own in zip(signs, against_rest, strict=True)
-        )
-    errors = np.array([one.error for one in found])
-    shares = ClassShares(class_shares(found), np.repeat(errors, 2) if len(found) == 1 else errors, found)
+        if len(signs) == 1:
+            one = _inferred(points, signs[0], fit_intercept, callback)
+            found, errors, estimate = np.array([1 - one.share, one.share]), np.repeat(one.error, 2), one
+        else:
+            found, errors = shares_together(points, signs, 1 - per_class_probability(counts), fit_intercept)
+            estimate = None
+    found = np.clip(found, 1e-3, 1 - 1e-3)  # no class is said to be smaller
+    shares = ClassShares(found / found.sum(), errors, estimate)
     if not time_is_up():
         _kept.append((asked, shares))
     return shares

@@ -270,6 +270,7 @@ class SharedFits:
         shared: dict[str, dict[int, Any]] = {}
         for i, one in enumerate(self.candidates):
             candidate = clone(rough).set_params(**(self.steps.own(one) or {}))
+            candidate._n_classes = len(self.labels.classes)
             own = {name: value for name, value in candidate.get_params(deep=False).items() if name not in others}
             shared.setdefault(repr(sorted(own.items(), key=lambda item: item[0])), {})[i] = candidate
         return [Group(some, self.X, self.labels, parts, judge, self.warm_start) for some in shared.values()]
@@ -287,6 +288,8 @@ class SharedFits:
             before = chain[: chain.index(i)]
         classifier = self.steps.classifier
         estimators = {k: clone(classifier).set_params(**own[k]) for k in before}
+        for one in estimators.values():
+            one._n_classes = len(self.labels.classes)
         group = Group(estimators, self.X, self.labels, [], Judge.of("accuracy"))
         with share_of_time(1 + n_calibrations(self.fitted.probability, self.points, self.labels)):
             solutions = group.follow(before, self.fitted)
@@ -328,6 +331,11 @@ class Group:
         parameters = {i: estimator.get_params(deep=False) for i, estimator in self.estimators.items()}
         found = {}
         for chain in _chains(parameters, self.warm_start):
+            if self.estimators[chain[0]]._is_joint:
+                for i in set(chain) & set(which):
+                    together = self._together(self.estimators[i], labels)
+                    found[i] = np.column_stack([one.scores[points] for one in together])
+                continue
             last = max((place for place, i in enumerate(chain) if i in which), default=-1)
             outputs = np.empty((last + 1, len(points), len(labels.positives)))
             for column, k in enumerate(labels.positives):
@@ -340,6 +348,8 @@ class Group:
 
     def follow(self, chain: list[int], last: Any) -> list[Solution]:
         """Solutions of ``last`` on all points, one for each class, each started from those of ``chain`` in turn."""
+        if last._is_joint:
+            return self._together(last, self.labels, exactly=True)
         found: list[Solution] = []
         for k in self.labels.positives:
             before = None
@@ -350,6 +360,21 @@ class Group:
                 found.append(self._solution(last, self.labels, k, before, exactly=True))
             if found[-1].status == "interrupted":
                 break
+        return found
+
+    def _together(self, estimator: Any, labels: Labels, exactly: bool = False) -> list[Solution]:
+        """The solutions of all classes, which are learned together."""
+        if self._first is None:
+            self._first = estimator._problem(self.X, labels, labels.positives[0])
+        problems = {str(k): self._first.replace(**estimator._given(labels, k)) for k in labels.positives}
+        formulation = estimator._formulation(self._first)
+        formulation = formulation if labels.unlabeled.any() else formulation.supervised()
+        with warnings.catch_warnings(action="default" if exactly else "ignore"), within(estimator.time_limit):
+            found: list[Solution] = estimator._solve(formulation, problems)
+        if not exactly:
+            unless_interrupted(found)
+            if time_is_up():
+                raise TimeIsUp
         return found
 
     def _solution(

@@ -250,6 +250,8 @@ def share_path(
             "positive_fraction="
         )
     estimator, labels, first = steps.begun(X, y, "shares are those of the unlabelled points")
+    if "multi_class" in estimator.get_params(deep=False):
+        estimator.set_params(multi_class="ovr")  # every class has a path of its own
 
     def path(labels: Labels, k: int) -> list[Solution]:
         own = estimator._other_class(first, labels, k)

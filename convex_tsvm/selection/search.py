@@ -358,6 +358,6 @@ def _default_grid(fits: SharedFits) -> list[dict[str, Sequence[Any]]]:
     grids = [grid]
     if "loss" in parameters:
         own = parameters["C_unlabeled"]
-        semi_supervised = {**grid, "C_unlabeled": ("tenth" if own is None else own,)}
+        semi_supervised = {**grid, "C_unlabeled": ("auto" if own is None else own,)}
         grids = [semi_supervised, {**grid, "C_unlabeled": (None,)}]
     return [{f"{fits.steps.prefix}{name}": values for name, values in one.items()} for one in grids]
