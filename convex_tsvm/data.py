@@ -380,11 +380,6 @@ def listed(names: Sequence[str]) -> str:
     return ", ".join([*names[:12], *(["…"] if len(names) > 12 else [])])
 
 
-def same_class(labels: NDArray[np.str_], names: Sequence[str]) -> NDArray[np.bool_]:
-    """Which labels are one of the names, as text or as numbers, shape (n,)."""
-    return np.isin(one_spelling(labels, names)[0], list(names))
-
-
 def _signs(labels: NDArray[np.str_], positive: Sequence[str] | None) -> tuple[NDArray[np.float64], tuple[str, str]]:
     known = labels[labels != ""]
     classes = sorted(set(known.tolist()), key=natural)

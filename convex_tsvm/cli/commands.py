@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import plot
-from ..data import Data, SeveralClasses, load_classes, load_new, same_class
-from ..deadline import time_left, until
+from ..data import Data, SeveralClasses, load_classes, load_new
+from ..deadline import time_left, until, within
 from ..decision import chosen_classes
 from ..files import as_text
 from ..formulations import Formulation, build, tsvm
@@ -21,6 +21,7 @@ from ..problem import Problem
 from ..progress import status_line
 from ..solution import Solution
 from ..table import FORMULATIONS
+from ..text import one_spelling
 from . import solving, table
 from .options import Task, read_task
 from .requests import Bound, Derive, Predict, Solve, Verify
@@ -102,7 +103,7 @@ def bound(request: Bound) -> int:
         print(heading)
 
     incumbent, seconds_for_labels = None, 10.0
-    with solving.limited(request.time_limit):
+    with within(request.time_limit):
         if builder.is_about_labels:
             with until(time.time() + min(seconds_for_labels, Schedule().share_for_labels * time_left())):
                 incumbent = BestLabels(builder.model)
@@ -286,7 +287,8 @@ def predict(request: Predict) -> int:
     chosen = chosen_classes(scores)
     labels, truth = np.array(names)[chosen], said
     if two:
-        is_positive = same_class(said, request.positive or each[1])
+        positive = list(request.positive or each[1])
+        is_positive = np.isin(one_spelling(said, positive)[0], positive)  # as text or as numbers
         truth = np.where(said == "", "", np.where(is_positive, names[1], names[0]))
     if request.labels_out and two:
         table.write_labels(request.labels_out, 2 * chosen - 1, scores.ravel(), names)
@@ -315,7 +317,7 @@ def solve_classes(request: Solve, task: Task) -> int:
     solver = task.solver_of(*request.solvers)
     solutions, rows = [], []
     parts = [data.against_the_rest(k) for k in range(len(data.classes))]
-    with solving.limited(request.time_limit):  # of all classes together
+    with within(request.time_limit):  # of all classes together
         problems, told = solving.with_shares(request, data.classes, [first.replace(y=part.y) for part in parts])
         for name, part, problem in zip(data.classes, parts, problems, strict=True):
             solution = solving.solved(request, task, problem, solver)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from .. import plot
 from ..data import Data
+from ..deadline import within
 from ..instance import Instance
 from ..methods.cccp import supervised_svms
 from ..notice import warn
@@ -21,7 +22,7 @@ from ..table import METHODS
 from . import table
 from .options import Task, read_task
 from .requests import Compare
-from .solving import formulated, given, limited, refuse_unused, solved
+from .solving import formulated, given, refuse_unused, solved
 
 
 def compare(request: Compare) -> int:
@@ -127,7 +128,7 @@ class _Comparison:
             if task not in errors:
                 one = partial(solved, self.request, task, solver=solver)
                 own_folds = folds if METHODS[task.method].is_descent else []
-                with limited(self.request.time_limit):
+                with within(self.request.time_limit):
                     errors[task] = _left_out_error(one, self.problem, own_folds)
             alike = self.solutions[task, solver].labels[unlabeled] == alone.labels[unlabeled]
             row["agreement"] = float(alike.mean()) if len(alike) else None

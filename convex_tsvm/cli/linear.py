@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data import LabelCounts, listed
+from ..deadline import within
 from ..files import as_text
 from ..persistence import save_model
 from ..points import convert_svmlight, open_points, read_svmlight
 from ..progress import share_line, status_line
 from ..text import is_number, read_text
 from .requests import Convert, Linear
-from .solving import limited
 from .table import say, stopped, write_labels
 
 
@@ -36,7 +36,7 @@ def linear(request: Linear) -> int:
         unlabeled=marker,
     )
     clf._status = status_line  # on a terminal, and no other lines
-    with limited(request.time_limit), warnings.catch_warnings(action="ignore" if request.json else "default"):
+    with within(request.time_limit), warnings.catch_warnings(action="ignore" if request.json else "default"):
         warnings.filterwarnings("ignore", "time_limit: ")  # a line says so
         try:
             clf.fit(points, y)

@@ -1,16 +1,14 @@
 """The problem of a request, its solution by a method, and options that are refused as nothing looks at them."""
 
-import time
 import warnings
 from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ..data import BUNDLED, Classes, Data, load_data
-from ..deadline import time_is_up, until
+from ..deadline import time_is_up, within
 from ..files import kind_of
 from ..formulations import Formulation, Stated, build, tsvm
 from ..kernels import make_kernel
@@ -23,7 +21,6 @@ from ..problem import Problem
 from ..progress import status_line
 from ..solution import Solution
 from ..table import FORMULATIONS, METHODS, RELAXATIONS
-from ..validation import finite
 from .options import Task, uses_of
 from .requests import Bound, Compare, Fitting, OfProblem, Predict, Request
 
@@ -161,11 +158,6 @@ def formulated(request: OfProblem, task: Task, problem: Problem) -> Stated:
     return build(task.formulation, problem, **{k: asked[k] for k in entry.options if asked.get(k) is not None})
 
 
-def limited(time_limit: float | None) -> AbstractContextManager[None]:
-    """Work inside ends after so many seconds, if there is a limit."""
-    return nullcontext() if time_limit is None else until(time.time() + finite("time_limit", time_limit, above=0))
-
-
 def solved(request: Fitting, task: Task, problem: Problem, solver: str) -> Solution:
     """The solution of a task, or what there is of it at the time limit."""
     entry = METHODS[task.method]
@@ -175,7 +167,7 @@ def solved(request: Fitting, task: Task, problem: Problem, solver: str) -> Solut
         own["cvxpy_solver"] = request.cvxpy_solver
     if request.annealing is not None and task.formulation == "tsvm" and "annealing" in entry.options:
         own["annealing"] = request.annealing
-    with limited(request.time_limit):
+    with within(request.time_limit):
         formulation, problem = formulated(request, task, problem)
         if task.method == "exact":
             return _search(request, formulation, problem)

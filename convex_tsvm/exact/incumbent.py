@@ -3,7 +3,6 @@
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -14,8 +13,6 @@ from ..points import LinearPoints
 from ..problem import Array
 from ..relaxations import LabelModel, LowerBoundBuilder
 from ..relaxations.box import LabelBox
-from ..relaxations.envelopes.best import BestSolution
-from ..relaxations.weights.best import BestWeights
 from ..solution import Expansion, Point
 from ..solvers import NativeSolver
 
@@ -232,11 +229,3 @@ class BestLabels:
             chosen = (order[labels[order] == sign][: self.improving.swaps].tolist() for sign in (1, -1))
             found += itertools.product(*chosen)
         return found
-
-
-def incumbent(builder: LowerBoundBuilder) -> Any:
-    """The incumbent of a search by a builder."""
-    kinds: dict[str, Any] = {"labels": BestLabels, "weights": BestWeights}
-    if builder.about in kinds:
-        return kinds[builder.about](builder.model)
-    return BestSolution(builder.instance, error=builder.model.error)

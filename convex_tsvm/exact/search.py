@@ -36,7 +36,7 @@ from .branching import Rule, rule
 from .contest import Choice, uninterrupted
 from .dive import Dive, Examiner
 from .files import load_search, save_search
-from .incumbent import BestLabels, incumbent
+from .incumbent import BestLabels
 from .tree import Node, OpenNodes, Progress, Record, State, claimed
 
 #: Nodes of one dive.
@@ -155,7 +155,7 @@ class BranchAndBound:
         self.state = State()
         if self.checkpoint is not None:
             self.check_file("checkpoint")
-        self.incumbent = incumbent(self.builder)
+        self.incumbent: Any = BestLabels(self.model) if self.builder.is_about_labels else self.builder.incumbent()
         self.heap, self.closed = self.queue([]), np.inf
         self.choice = Choice(self)
         self.seconds_before = 0.0

@@ -306,7 +306,7 @@ class LowerBoundBuilder:
                 if given is not None:
                     raise ValueError(f"{name}: relaxation={self.relaxation!r} is not about labels; only upper is taken")
             y = self.instance.problem.y
-            best = self._best_so_far(upper)
+            best = self.incumbent(upper)
         status, work, rules = "optimal", None, Rules(gap=self.gap, alone=True)
         try:
             if not np.isfinite(best.objective):
@@ -374,7 +374,7 @@ class LowerBoundBuilder:
             if work.open and self.is_about_labels and len(work.box.unknown) == 0:  # type: ignore[redundant-expr]
                 self._closing.finish(work)
 
-    def _best_so_far(self, upper: float) -> Any:
+    def incumbent(self, upper: float = np.inf) -> Any:
         """What keeps the best solution where boxes are about weights or outputs."""
         if self.about == "weights":
             return BestWeights(self.model, upper)

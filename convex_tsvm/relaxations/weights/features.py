@@ -18,12 +18,9 @@ def n_features(instance: Instance) -> int:
     if not isinstance(problem.kernel, Polynomial):
         return d
     degree, with_constant = problem.kernel.degree, problem.kernel.coef0 > 0
-    return math.comb(d + degree - 1 + with_constant, degree) - (with_constant and _no_constant(instance))
-
-
-def _no_constant(instance: Instance) -> bool:
-    """Whether a constant feature makes no difference, as the bias is free or the origin is a mean."""
-    return instance.bias.free or instance.bias.centred
+    # A constant feature makes no difference where the bias is free or the origin is a mean.
+    is_idle = with_constant and (instance.bias.free or instance.bias.centred)
+    return math.comb(d + degree - 1 + with_constant, degree) - is_idle
 
 
 def features(instance: Instance) -> Array:

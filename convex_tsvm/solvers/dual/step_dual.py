@@ -41,14 +41,15 @@ class StepDual:
         if losses:
             kind = np.append(kind, len(conjugates.count) + np.arange(self.n_sums))
             conjugates = conjugates.joined(conjugate_pieces(losses))
-        tied = self._raised_by_bias > 0
+        tied, offset = self._raised_by_bias > 0, self.bias.offset
+        plain = self.rows is None and step.shift is None  # else what is added to outputs differs from point to point
         self.problem = DualProblem(
             conjugates,
             kind,
             np.append(step.point_cost, np.ones(self.n_sums)),
             np.append(step.point_slope, np.zeros(self.n_sums)),
             held.rows(self.way, self.sums),
-            offset=self._offset,
+            offset=offset if plain else offset * self._raised_by_bias - self.shift,
             free_bias=self.bias.free,
             tied=None if not self.bias.free or tied.all() else tied,
         )
@@ -64,13 +65,6 @@ class StepDual:
             losses += [indicator(low, high) for low, high in zip(self.rows.lower, self.rows.upper, strict=True)]
             sums.append(self.rows.A)
         return tuple(losses), sp.csr_array(sp.vstack(sums)) if sums else None
-
-    @cached_property
-    def _offset(self) -> float | Array:
-        """What is added to outputs without a free bias: a fixed bias, and a target is subtracted."""
-        if self.rows is None and self.step.shift is None:
-            return self.bias.offset
-        return self.bias.offset * self._raised_by_bias - self.shift
 
     @cached_property
     def shift(self) -> Array | float:
