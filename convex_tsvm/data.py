@@ -115,7 +115,6 @@ class Classes(_Points):
         return Data(self.name, self.X, y, truth, (rest, self.classes[k]))
 
     def error(self, labels: NDArray[np.str_]) -> float | None:
-        """As that of :class:`Data`."""
         return _error(labels, self.labels, self.truth, "")
 
 

@@ -60,7 +60,6 @@ class Carried:
         self.function, self.deadline = function, _deadline.get()
 
     def __call__(self, *arguments: Any) -> Any:
-        """Call the function under the deadline."""
         with until(self.deadline):
             return self.function(*arguments)
 

@@ -23,7 +23,6 @@ class Entry:
     summary: str  # what it is, in a few words
 
     def load(self) -> Any:
-        """Import it."""
         module, _, attribute = self.target.partition(":")
         return getattr(importlib.import_module(f"{__package__}.{module}"), attribute)
 

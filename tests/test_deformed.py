@@ -100,8 +100,9 @@ def test_rows_one_by_one_are_those_of_the_whole_matrix(seed, strength, normalize
 def test_rows_that_are_expected_are_computed_together_and_once(monkeypatch):
     X, _, _ = points(3)
     kernel = ct.kernels.laplacian_kernel(ct.RBF(1.0), X, 1.0, 4, cache_size=1e-3)
-    passes, shares, times = [], [], DeformedRows._times
-    monkeypatch.setattr(DeformedRows, "_times", lambda self, v: passes.append(v.shape) or times(self, v))
+    source = type(kernel.rows.source)
+    passes, shares, times = [], [], source.times
+    monkeypatch.setattr(source, "times", lambda self, v: passes.append(v.shape) or times(self, v))
     kernel.prepare(np.array([4, 9]), shares.append)
     assert passes[0] == (30, 2)
     assert shares == sorted(shares)

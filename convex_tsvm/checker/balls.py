@@ -89,7 +89,6 @@ class Ball:
         return Ball(self.mid[where], self.rad[where])
 
     def sum(self) -> Ball:
-        """The sum of all entries."""
         size = float(np.abs(self.mid).sum())
         return Ball.rounded(math.fsum(self.mid.ravel().tolist()), float(self.rad.sum()), size)
 

@@ -251,14 +251,12 @@ class Outputs:
         return self.count(*halved(box, i, place, sign, "output"))
 
     def told(self, i: int, place: float, sign: int) -> str:
-        """What a half is, in words."""
         row = i - len(self.points)
         name = f"the output of point {self.points[i]}" if row < 0 else f"the sum of constraint {row}"
         name = "the bias" if row == len(self.rows) else name
         return f"{name} is {'at most' if sign < 0 else 'at least'} {place:.6g}"
 
     def known(self, box: Any) -> str:
-        """What is known in a box, in words."""
         return f"outputs within {float((box[1] - box[0]).mean()):.3g} on average"
 
     def upper_bound(self, arrays: Any) -> float:

@@ -20,17 +20,11 @@ from .weights import Weights, by_planes
 FORMAT = "convex_tsvm certificate 1"
 PROBLEM = {"y", "cost", "balance_points", "X", "X_data", "X_indices", "X_indptr", "X_shape"}
 
-#: Kinds of proofs of labels, as files call them: functions of the space, a box, the stored proof and a cutoff.  Each
-#: returns a bound that no solution in the box is below, and a smaller box that has all those below the cutoff.
-OF_LABELS = {
-    "SVM of the known labels": by_svm,
-    "label matrices": by_matrix,
-    "signs": by_signs,
-}
-
-#: What a search may be about: the space that says what its boxes are, and its kinds of proofs.
+#: What a search may be about: the space that says what its boxes are, and its kinds of proofs, as files call them:
+#: functions of the space, a box, the stored proof and a cutoff.  Each returns a bound that no solution in the box is
+#: below, and a smaller box that has all those below the cutoff.
 SPACES: dict[str, tuple[Any, dict[str, Callable[..., Any]]]] = {
-    "labels": (Labels, OF_LABELS),
+    "labels": (Labels, {"SVM of the known labels": by_svm, "label matrices": by_matrix, "signs": by_signs}),
     "outputs": (Outputs, {"envelopes": by_envelopes}),
     "weights": (Weights, {"planes": by_planes}),
 }

@@ -84,7 +84,6 @@ class Weights:
         return (float(np.sqrt((off**2).sum())) + 2 * d * (d + 2) * EPS) * MORE
 
     def features(self, points: Any) -> Any:
-        """Features of some points."""
         X = self.X[points]
         if self.monomials is None:
             return X
@@ -209,12 +208,10 @@ class Weights:
         return Z
 
     def told(self, i: int, place: float, sign: int) -> str:
-        """What a half is, in words."""
         name = "the bias" if i == self.d else f"the weight along axis {i}"
         return f"{name} is {'at most' if sign < 0 else 'at least'} {place:.6g}"
 
     def known(self, box: Any) -> str:
-        """What is known in a box, in words."""
         return f"weights and bias within {float((box[1] - box[0]).mean()):.3g} on average"
 
     def upper_bound(self, arrays: Any) -> float:

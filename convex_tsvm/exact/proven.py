@@ -180,7 +180,6 @@ class Witnesses(BestLabels):
 
     @property
     def best(self) -> tuple[Any, ...]:
-        """What :meth:`take` takes."""
         return *super().best, self.rows
 
     def take(self, best: tuple[Any, ...]) -> None:

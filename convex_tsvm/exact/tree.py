@@ -51,7 +51,6 @@ class OpenNodes:
         self._count = 0
 
     def push(self, node: Node) -> None:
-        """Add a node."""
         self._count += 1
         key = (-float(self._count), 0.0) if self.depth_first else (node.bound, -float(node.depth))
         heapq.heappush(self._heap, (key, self._count, node))
@@ -63,7 +62,6 @@ class OpenNodes:
         return [entry[2] for entry in heapq.nsmallest(count, self._heap, key=lambda entry: entry[:2])]
 
     def pop(self) -> Node:
-        """Remove and return the next node."""
         return heapq.heappop(self._heap)[2]
 
     def __len__(self) -> int:

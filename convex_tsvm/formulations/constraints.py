@@ -5,8 +5,6 @@ output of one more point, Σ a_i Φ(x_i), whose loss is the indicator of [lower,
 the kernel and one dual variable, and everything that is derived from losses is derived for it.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -53,7 +51,7 @@ class OutputConstraint(ABC):
     def coefficients(self, problem: Problem) -> Array:
         """The a_i for a problem's points, shape (n,)."""
 
-    def placed(self, problem: Problem) -> OutputConstraint:
+    def placed(self, problem: Problem) -> "OutputConstraint":
         """The constraint with row numbers of a problem; itself where they are already, or where it has none.
 
         A ValueError says if the problem is not one of the points that it is about, or is a part without some of them.

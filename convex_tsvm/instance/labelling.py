@@ -7,8 +7,6 @@ them, ℓ*(f) = min(ℓ(f), ℓ(-f)).  A balance constraint is gone before anyth
 centred kernel, chapelle2008 eq. 13) and fixes the offsets o.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -47,7 +45,7 @@ class SideInformation:
     sign: Array
 
     @classmethod
-    def of(cls, y: Array, constraints: Iterable[OutputConstraint] = ()) -> SideInformation:
+    def of(cls, y: Array, constraints: Iterable[OutputConstraint] = ()) -> "SideInformation":
         """What labels, shape (n,), and the exact links among constraints say; other constraints say nothing.
 
         A ValueError says if a point would be of both classes, or a link has an index that is none of a point.
@@ -178,7 +176,7 @@ class Labelling:
         weights[self.instance.members] = 1.0
         return weights
 
-    def fixed(self, labels: Array) -> Labelling:
+    def fixed(self, labels: Array) -> "Labelling":
         """The same search with more labels known.
 
         A ValueError says if a label is none of these, or contradicts a known one.

@@ -5,8 +5,6 @@ feature space is entered by a factor Z of the kernel matrix, K = Z Zᵀ, whose r
 or by coefficients β of an expansion over the points (the second, eq. 15).
 """
 
-from __future__ import annotations
-
 import copy
 from typing import Any, Self
 
@@ -238,7 +236,7 @@ class AnnealedPrimal(SmoothPrimal):
         self._constant = constant
         self.temperature, self.nu = np.inf, 0.0
 
-    def cooled(self, temperature: float) -> AnnealedPrimal:
+    def cooled(self, temperature: float) -> "AnnealedPrimal":
         """The same at a temperature, in units of the objective."""
         other = copy.copy(self)
         other.temperature = temperature

@@ -1,7 +1,5 @@
 """What becomes of the bias; the variables of a linear function, and outputs and derivatives in terms of them."""
 
-from __future__ import annotations
-
 import copy
 from dataclasses import dataclass
 from functools import cached_property
@@ -93,7 +91,7 @@ class Space:
         """Whether another balance of the same members, and a bias or none, has the same variables."""
         return (bias.target is None) == (self.mean is None) and self.free_bias == bias.free
 
-    def of(self, rows: Any) -> Space:
+    def of(self, rows: Any) -> "Space":
         """The same variables and origin for some points, as ``take`` gives them."""
         found = copy.copy(self)
         found.points = unchecked(rows)
@@ -135,7 +133,6 @@ class Space:
         return np.block([[gram, sums[:, None]], [sums, np.array([[total]])]])
 
     def diagonal(self, h: Array) -> Array:
-        """Its diagonal."""
         found = self.points.squares(h)
         if self.mean is None and not self.free_bias:
             return found
@@ -153,11 +150,9 @@ class Space:
         return found
 
     def weights(self, x: Array) -> Array:
-        """w."""
         return x[: self.points.shape[1]]
 
     def bias(self, x: Array, target: float | None) -> float:
-        """b."""
         if self.mean is not None:
             return float(target or 0.0) - float(self.mean @ x)
         return float(x[-1]) if self.free_bias else 0.0

@@ -166,7 +166,7 @@ class DeformedRows(RowSource):
                 return np.asarray(vectors - multiplied(F, scipy.linalg.cho_solve(factor, seen)))
 
             found = precondition(right, F.T @ (M @ right))
-            residual = right - found - self._times(M @ found)
+            residual = right - found - self._rows_of_K.times(M @ found)
             goal = np.maximum(self.most_error * np.abs(right).max(axis=0, initial=0.0), 1e-300)
             active, first = np.arange(right.shape[1]), 0.0
             direction, previous = np.zeros(right.shape), np.ones(right.shape[1])
@@ -187,7 +187,7 @@ class DeformedRows(RowSource):
                 slope = _products(z, smoothed)
                 direction = z + direction[:, kept] * (slope / previous[kept])
                 pull = M @ direction
-                image = direction + self._times(pull)
+                image = direction + self._rows_of_K.times(pull)
                 length = slope / np.maximum(_products(pull, image), 1e-300)
                 found[:, active] += length * direction
                 residual[:, active] -= length * image
@@ -212,9 +212,6 @@ class DeformedRows(RowSource):
         diagonal = self.source.diag()
         rest = 10 * max(float((diagonal - _products(F.T, F.T)).max()), EPS * float(diagonal.max()))
         return F, scipy.linalg.cho_factor(np.eye(F.shape[1]) + F.T @ (self.M @ F)), rest, float(diagonal.max())
-
-    def _times(self, vectors: Array) -> Array:
-        return self._rows_of_K.times(vectors)
 
     @cached_property
     def _rows_of_K(self) -> RowSource:

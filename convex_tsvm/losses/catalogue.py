@@ -3,8 +3,6 @@
 H_s(t) = max(0, s - t) is the hinge at s, R_s = H_1 - H_s the ramp; a loss of |t| is for unlabelled points.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -339,7 +337,6 @@ class BetterLabel:
 
     @property
     def name(self) -> str:
-        """How the loss is called in reports."""
         return f"better label of {self.loss.name or 'a loss'}"
 
     def __repr__(self) -> str:
@@ -349,8 +346,7 @@ class BetterLabel:
         t = np.asarray(t, dtype=float)
         return np.asarray(np.minimum(self.loss(t), self.loss(-t)))
 
-    def reflect(self) -> BetterLabel:
-        """The loss itself, which is even."""
+    def reflect(self) -> "BetterLabel":
         return self
 
 

@@ -28,7 +28,6 @@ class Pieces:
 
     @classmethod
     def of(cls, functions: Sequence[PLQ]) -> Pieces:
-        """Those of some functions, in their order."""
         count = np.array([0 if f.lower == f.upper else len(f.pieces) for f in functions], dtype=np.intp)
         most = max(1, int(count.max()))
         ends = np.full((len(functions), most + 1), np.nan)

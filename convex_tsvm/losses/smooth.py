@@ -41,17 +41,14 @@ class Exponential:
         return np.asarray(self.height * np.exp(-self.s * t * t))
 
     def derivative(self, t: ArrayLike) -> Array:
-        """Slope at ``t``."""
         t = np.asarray(t, dtype=float)
         return np.asarray(-2 * self.s * t * self(t))
 
     def curvature(self, t: ArrayLike) -> Array:
-        """Second derivative at ``t``."""
         t = np.asarray(t, dtype=float)
         return np.asarray((4 * self.s**2 * t * t - 2 * self.s) * self(t))
 
     def reflect(self) -> Exponential:
-        """t → ℓ(-t), which is the loss itself."""
         return self
 
     def split(self) -> tuple[PLQ, SmoothConcave]:
@@ -130,7 +127,6 @@ class GaussianSmoothed:
 
     @property
     def name(self) -> str:
-        """How the loss is called in reports."""
         return f"smoothed {self.loss.name}"
 
     def __call__(self, t: ArrayLike) -> Array:
@@ -159,7 +155,6 @@ class GaussianSmoothed:
         return total
 
     def reflect(self) -> GaussianSmoothed:
-        """t → ℓ(-t)."""
         return GaussianSmoothed(self.loss.reflect(), self.width)
 
     def _moments(self, t: Array) -> Any:
@@ -209,7 +204,6 @@ class Annealed:
 
     @property
     def name(self) -> str:
-        """How the loss is called in reports."""
         return f"{self.loss.name} at temperature {self.temperature:g}"
 
     def probability(self, t: ArrayLike) -> Array:
@@ -235,7 +229,6 @@ class Annealed:
         return np.asarray(bend - p * (1 - p) / self.temperature * apart**2)
 
     def reflect(self) -> Annealed:
-        """t → ℓ(-t)."""
         return Annealed(self.loss.reflect(), self.temperature, self.shift)
 
     def _excess(self, t: Array) -> Array:

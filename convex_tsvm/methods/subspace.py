@@ -116,18 +116,10 @@ class SubspacePoint:
 
 
 def solve_subspace(search: Labelling, V: Array, *, tol: float = 1e-4, cvxpy_solver: str = "CLARABEL") -> SubspacePoint:
-    """Solve the subspace SDP: min S(M) over M ⪰ 0 with diag(V M Vᵀ) <= e.
+    """Solve the subspace SDP: min S(M) over M ⪰ 0 with diag(V M Vᵀ) <= e, to a relative gap of ``tol``.
 
-    A ValueError says if the search has offsets, or V another shape or columns that depend on each other.
-
-    Parameters
-    ----------
-    search, V
-        As for :class:`~convex_tsvm.modeling.label_matrix.SubspaceSDP`, with its errors.
-    tol : float
-        Relative gap between value and bound at which to stop.
-    cvxpy_solver : str
-        Which of CVXPY's solvers finds the best of the planes.
+    Arguments and errors are those of :class:`~convex_tsvm.modeling.label_matrix.SubspaceSDP`; one of CVXPY's solvers
+    finds the best of the planes.
     """
     tol = finite("tol", tol, above=0)
     check_subspace(search, V)

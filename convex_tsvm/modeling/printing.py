@@ -4,8 +4,6 @@ A :class:`ReadableProblem` is an ordinary ``cvxpy.Problem`` that prints itself. 
 here constants have names, parts of vectors the names of their points, and what each symbol is stands below.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping
 from enum import IntEnum
@@ -142,11 +140,11 @@ class ReadableProblem(cp.Problem):
     def _repr_latex_(self) -> str:
         return f"$\\displaystyle {self.latex()}$"
 
-    def _relations(self, writer: Writer) -> list[str]:
+    def _relations(self, writer: "Writer") -> list[str]:
         """The constraints, and what signs variables have."""
         return [writer.relation(constraint) for constraint in self.constraints] + self._signs(writer)
 
-    def _signs(self, writer: Writer) -> list[str]:
+    def _signs(self, writer: "Writer") -> list[str]:
         """Lines that say which variables must not be negative, and which semidefinite, if any."""
         positive = [writer.write(one) for one in self.variables() if one.is_nonneg()]
         semidefinite = [writer.write(one) for one in self.variables() if one.attributes["PSD"]]

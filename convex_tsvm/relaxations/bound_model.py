@@ -68,7 +68,6 @@ class BoundModel(ABC):
         return len(self.multipliers) - 1
 
     def forget(self, n_kept: int) -> None:
-        """Keep only the first multipliers."""
         del self.multipliers[n_kept:]
         self._made = {key: made for key, made in self._made.items() if key[0] < n_kept}
 

@@ -1,7 +1,5 @@
 """What bounds about labels are computed with: the SVM of known labels, and the quadratic program in v."""
 
-from __future__ import annotations
-
 import copy
 from functools import cached_property
 from typing import Any
@@ -57,7 +55,6 @@ class LabelModel(BoundModel):
         return OutputSpace(self.search)
 
     def root(self, cutoff: float = np.inf) -> LabelBox:
-        """The box of the labels given."""
         return self.count(LabelBox.of_labels(self.search.y))
 
     def halves(self, box: LabelBox, i: int, place: float) -> tuple[LabelBox, LabelBox]:
@@ -124,7 +121,7 @@ class LabelModel(BoundModel):
     def _solver(self) -> NativeSolver:
         return NativeSolver(self.search.problem, tol=1e-8, precision="double")
 
-    def fork(self, number: int) -> LabelModel:
+    def fork(self, number: int) -> "LabelModel":
         other: LabelModel = super().fork(number)
         other.known = copy.copy(self.known)
         return other

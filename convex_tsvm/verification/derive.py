@@ -212,7 +212,6 @@ class _Inner:
         self._dual_of_matrix()
 
     def rest(self) -> Formula:
-        """Constants."""
         found = [self.derived.rest]
         if self.constant:
             found.append(-self.constant * Sum("i", "I", cost["i"]))

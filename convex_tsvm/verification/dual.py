@@ -91,7 +91,6 @@ class Derived(Chain):
 
     @property
     def has_bias(self) -> bool:
-        """Whether b is a variable."""
         return self.formulation.fit_intercept and not self.centred
 
     def feature(self, i: Any) -> Formula:
@@ -108,7 +107,6 @@ class Derived(Chain):
 
     @property
     def regularizer(self) -> Formula:
-        """R(w)."""
         return half * Square(w) if self.formulation.regularizer.is_squared_norm else Applied("R", "R", w)
 
     def losses(self, of: Callable[[Kind], str], at: Formula | None = None) -> list[Formula]:
@@ -250,7 +248,6 @@ class Derived(Chain):
     # ------------------------------------------------------------------ the dual
 
     def dualize(self) -> None:
-        """The dual of the convex step."""
         (self._by_slacks if self.has_slacks else self.by_conjugates)()
         if self.has_bias:
             condition = Condition(Sum("i", self.index, self.coefficient("i")), "=", formula(0))

@@ -69,7 +69,6 @@ class Exact:
         return found[-1] if found else None
 
     def show(self, tex: bool, name: str = "t") -> str:
-        """Its pieces as text, or as LaTeX."""
         t, rows = Symbol(name), []
         for piece in self.pieces:
             shown = total([piece.a * Square(t), piece.b * t, formula(piece.c)]).show(tex)
@@ -97,7 +96,6 @@ class Exact:
         return Exact(tuple(Piece(p.a * factor, p.b * factor, p.c * factor + constant, *p[3:]) for p in self.pieces))
 
     def reflect(self) -> Exact:
-        """t → f(-t)."""
         return Exact(tuple(Piece(p.a, -p.b, p.c, -p.right, -p.left) for p in self.pieces[::-1]))
 
     @property
@@ -196,7 +194,6 @@ class Exact:
         return other.domain == (least, most)
 
     def _has_subgradient(self, t: Any, s: Any) -> bool:
-        """Whether s is a subgradient at t."""
         left = [p.slope(t) for p in self.pieces if p.left < t <= p.right]
         right = [p.slope(t) for p in self.pieces if p.left <= t < p.right]
         return (not left or left[0] <= s) and (not right or s <= right[0])
@@ -257,7 +254,6 @@ class Claim:
     on_grid: Callable[..., Any] | None = None  # of the functions: by how much it fails at outputs of a grid
 
     def holds(self, functions: Functions) -> bool:
-        """Whether it is so."""
         given = [functions[name] for name in self.names]
         if self.is_exact(functions):
             return self.exactly(*given)

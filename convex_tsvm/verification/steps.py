@@ -142,7 +142,6 @@ class Condition:
     over: str = ""
 
     def show(self, tex: bool) -> str:
-        """As text, or as LaTeX."""
         relation = {"=": "=", ">=": r"\ge" if tex else "≥"}[self.relation]
         shown = f"{self.left.show(tex)} {relation} {self.right.show(tex)}"
         if not self.over:

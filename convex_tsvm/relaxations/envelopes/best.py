@@ -122,18 +122,15 @@ class BestSolution:
         """Nothing: every node's outputs are a restart."""
 
     def fork(self, builder: Any) -> "BestSolution":
-        """One for a dive beside others."""
         other = BestSolution(self.instance, self.objective, error=self._error)
         other.point = self.point
         return other
 
     @property
     def best(self) -> tuple[float, StepSolution | None]:
-        """What :meth:`take` takes."""
         return self.objective, self.point
 
     def take(self, best: tuple[float, StepSolution | None]) -> None:
-        """Take what another has found, if it is better."""
         if best[0] < self.objective:
             self.objective, self.point = best
 

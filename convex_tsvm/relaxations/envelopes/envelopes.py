@@ -6,8 +6,6 @@ convex problem in which every point pays the convex envelope of its loss there, 
 of its curvature (:mod:`.curvature`).  Where a piece is concave itself its interval is split.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -71,7 +69,7 @@ class EnvelopeProof(Proof):
         return Stored(np.concatenate([self.gamma, *ends]), self.number, 0.0 if self.box is None else 1.0)
 
     @staticmethod
-    def read(stored: Stored) -> EnvelopeProof:
+    def read(stored: Stored) -> "EnvelopeProof":
         if stored.share == 0:
             return EnvelopeProof(stored.number, stored.vector)
         gamma, low, high = np.split(stored.vector, 3)
@@ -85,12 +83,10 @@ class Curvature:
     curvature: Array
 
     def store(self) -> dict[str, Array]:
-        """As arrays of a file."""
         return {"curvature": self.curvature}
 
     @staticmethod
-    def read(arrays: dict[str, Array]) -> Curvature:
-        """From arrays of a file."""
+    def read(arrays: dict[str, Array]) -> "Curvature":
         return Curvature(arrays["curvature"])
 
 

@@ -1,7 +1,5 @@
 """The relaxation in Γ as bounds of boxes, and what proves it."""
 
-from __future__ import annotations
-
 import importlib.util
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -48,7 +46,7 @@ class MatrixProof(Proof):
         return Stored(np.concatenate([self.alpha, self.multipliers]))
 
     @staticmethod
-    def read(stored: Stored) -> MatrixProof:
+    def read(stored: Stored) -> "MatrixProof":
         return MatrixProof(*np.split(stored.vector, [len(stored.vector) // 2]))
 
 
@@ -84,7 +82,7 @@ class LabelMatrix(Relaxation):
             work.offer(scores)
         work.record("sdp", point.value, status="optimal" if point.status == "optimal" else "inaccurate")
 
-    def _solved(self, part: Labelling, tol: float) -> LowRankPoint | ConicPoint:
+    def _solved(self, part: Labelling, tol: float) -> "LowRankPoint | ConicPoint":
         """A solution by our own low-rank method, or by a conic solver: if asked for, or for counted or tied labels."""
         if self.solver in ("auto", "native") and part.unknown_sum is None and not part.has_ties:
             return solve_low_rank(part, tol=tol)

@@ -38,7 +38,6 @@ class SignCuts:
 
     @staticmethod
     def none() -> SignCuts:
-        """No cuts."""
         return SignCuts(np.zeros((0, 5), dtype=np.intp), np.zeros((0, 3), dtype=np.intp))
 
     @property

@@ -52,7 +52,6 @@ class SignMultipliers:
     count: float = 0.0  # of what follows from a sum of outputs (``Layout.counted``)
 
     def store(self) -> dict[str, Any]:
-        """As arrays of a file."""
         parts = ("labels", "square", "unit", "arc", "arc_low", "arc_high", "weights")
         return {
             **{name: getattr(self, name) for name in parts},
@@ -63,7 +62,6 @@ class SignMultipliers:
 
     @staticmethod
     def read(arrays: dict[str, Any]) -> SignMultipliers:
-        """From arrays of a file."""
         rest = dict(arrays)
         cuts = SignCuts(
             rest.pop("triangles").astype(np.intp).reshape(-1, 5), rest.pop("margins").astype(np.intp).reshape(-1, 3)

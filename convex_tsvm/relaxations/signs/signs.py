@@ -1,7 +1,5 @@
 """The relaxation with signs as bounds of boxes: rounds of a low-rank method, of what it proves, and of cuts."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass
 
@@ -164,7 +162,7 @@ class SignsProof(Proof):
         return Stored(self.x, self.number, self.share, self.lift)
 
     @staticmethod
-    def read(stored: Stored) -> SignsProof:
+    def read(stored: Stored) -> "SignsProof":
         return SignsProof(stored.number, stored.share, stored.vector, stored.lift)
 
 
@@ -220,7 +218,7 @@ class Signs(Relaxation):
                 break
         work.unfinished = False
 
-    def _round(self, work: Work, progress: Progress, outer: int) -> bool:
+    def _round(self, work: Work, progress: "Progress", outer: int) -> bool:
         """Solve the program in the box, prove what follows, and find new cuts; whether there is no more to gain."""
         model, z, rounds = work.model, sign_multipliers(work), self.rounds
         program = SignProgram(model.space, work.box.low, work.box.high, progress.cuts)

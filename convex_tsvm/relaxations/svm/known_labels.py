@@ -1,7 +1,5 @@
 """The relaxation in which points without a label pay nothing (chapelle2008 §3.1), and what proves it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,7 +27,7 @@ class SVMProof(Proof):
         return Stored(self.gamma)
 
     @staticmethod
-    def read(stored: Stored) -> SVMProof:
+    def read(stored: Stored) -> "SVMProof":
         return SVMProof(stored.vector)
 
 

@@ -317,7 +317,6 @@ class PlainSVM:
         return PartialPoint(svm_bound(search, gamma), gamma, outputs, np.full(search.n, np.inf))
 
     def solve(self, y: Array, gamma: Array | None = None, tol: float = 1e-7) -> PartialPoint:
-        """The best γ for labels ``y`` (+1, -1, 0 for unknown)."""
         self.n_solved += 1
         return self.point(y, self._solver.solve(self.search.svm(y)).gamma)
 

@@ -97,25 +97,15 @@ def _line(h, k, l, u, t, ends, a, b, c, last, x, y):
 def plane(X, offset, free, kind, cost, points, low, high, at, slack, priced, losses, decided, left, found, spread):
     """The plane at a point of a box; how many points are left undecided, and what those that are not pay.
 
-    Parameters
-    ----------
-    X, offset, free
-        Outputs are x w + offset, and + b where that is ``free``: the last coordinate.
-    points, kind : those that are undecided in a larger box, and which of the losses each of them pays
-    cost : the factor of each point's loss
-    low, high, at : ends of the box, and the point in it
-    slack : by how much rounding may move outputs in the box
-    priced : whether the loss of kind 2 holds for one price only, so that its points are not decided
-    losses : ends, a, b, c, count and whether the piece ends a convex stretch, a row for each loss
-    decided : constant, slopes and form of what decided points pay; is changed
-    left : places of the undecided points among the points, the first of which are set
-    found : constant and slopes of the plane; is set
-    spread : how much outputs of undecided points vary with each coordinate, times costs; is set
+    Outputs are x w + offset, and + b where that is ``free``: the last coordinate.  Each of the ``points``, which are
+    undecided in a larger box, pays its cost times the loss of its kind; ``losses`` are ends, a, b, c, count and whether
+    the piece ends a convex stretch, a row for each.  The loss of kind 2 may hold for one price only (``priced``), so
+    that its points are not decided.  Rounding may move outputs in the box from ``low`` to ``high`` by the slack.
 
-    Returns
-    -------
-    Number of undecided points, what all points pay ``at``, and by how much the plane changes in the box if the ends of
-    all outputs' intervals move by at most the slack.
+    Adds to ``decided``, constant, slopes and form of what decided points pay.  Sets the first of ``left``, places of
+    the undecided points among the points; ``found``, constant and slopes of the plane; and ``spread``, how much outputs
+    of undecided points vary with each coordinate, times costs.  Returned besides their number is what all points pay
+    ``at``, and by how much the plane changes in the box if the ends of all outputs' intervals move by the slack.
     """
     ends, a, b, c, count, cuts = losses
     n_weights, n = X.shape[1], low.size

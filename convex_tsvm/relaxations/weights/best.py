@@ -83,7 +83,6 @@ class BestWeights:
         """Nothing: every box's point is a restart."""
 
     def fork(self, builder: Any) -> "BestWeights":
-        """One for a dive beside others."""
         return BestWeights(self.model, self.objective, self.at)
 
     @property
@@ -95,11 +94,9 @@ class BestWeights:
 
     @property
     def best(self) -> tuple[float, Array | None]:
-        """What :meth:`take` takes."""
         return self.objective, self.at
 
     def take(self, best: tuple[float, Array | None]) -> None:
-        """Take what another has found, if it is better."""
         if best[0] < self.objective:
             self.objective, self.at = best
 
@@ -108,7 +105,6 @@ class BestWeights:
         return {"coefficients": np.zeros(0) if self.at is None else self.at}
 
     def read(self, arrays: dict[str, Array], objective: float) -> None:
-        """Go on from what is stored."""
         if len(arrays["coefficients"]):
             self.consider(arrays["coefficients"])
 

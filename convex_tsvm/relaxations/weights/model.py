@@ -35,34 +35,16 @@ class Undecided:
 
 @dataclass(frozen=True, eq=False)
 class Touched:
-    """A plane that what points pay is not below over a box, and what is known of the point where it touches.
+    """A plane that what points pay is not below over a box, and what is known of the point where it touches."""
 
-    Attributes
-    ----------
-    at : array, shape (n,)
-        Where it touches the convex envelopes of the losses.
-    plane : array, shape (n + 1,)
-        Constant and slopes.
-    undecided : Undecided
-        What is left for parts of the box.
-    spread : array, shape (n,)
-        How much outputs of undecided points vary with each coordinate, times their costs.
-    objective, relaxed : float
-        The formulation's objective here, not rounded up, and that with envelopes in place of losses.
-    shift : float
-        How far the plane may be from that of a check, whose intervals of outputs have slightly other ends.
-    price : array, shape (1,) or (0,)
-        What a label +1 costs, where a number of labels is prescribed.
-    """
-
-    at: Array
-    plane: Array
-    undecided: Undecided
-    spread: Array
-    objective: float
-    relaxed: float
-    shift: float
-    price: Array
+    at: Array  # where it touches the convex envelopes of the losses, shape (n,)
+    plane: Array  # constant and slopes, shape (n + 1,)
+    undecided: Undecided  # what is left for parts of the box
+    spread: Array  # how much outputs of undecided points vary with each coordinate, times their costs, shape (n,)
+    objective: float  # the formulation's, not rounded up
+    relaxed: float  # that with envelopes in place of losses
+    shift: float  # how far the plane may be from that of a check, whose intervals of outputs have slightly other ends
+    price: Array  # what a label +1 costs, where a number of labels is prescribed, shape (1,) or (0,)
 
 
 @dataclass(frozen=True, eq=False)
@@ -309,7 +291,6 @@ class WeightModel(BoundModel):
         return kind, np.array([self.label_loss(-middle) - self.label_loss(middle)])
 
     def _costs(self, at: Array) -> float:
-        """What weights cost."""
         return float((0.5 * self.bend * at + self.kink * np.sign(at)) @ at)
 
     def combined(self, box: Box, touched: list[Touched], weights: Array | None = None) -> Combination:

@@ -6,8 +6,6 @@ form, and so has the part of the box in which they are below a cutoff.  No bound
 lies in one piece of their loss but the sum of their quadratics, which parts of the box take over.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,7 +43,7 @@ class PlaneProof(Proof):
         return Stored(np.concatenate([self.at.ravel(), self.weights, *ends]), len(self.at), float(self.box is not None))
 
     @staticmethod
-    def read(stored: Stored) -> PlaneProof:
+    def read(stored: Stored) -> "PlaneProof":
         k, sides = stored.number, 2 if stored.share else 0
         n = (len(stored.vector) - k) // (k + sides)
         at, weights, ends = np.split(stored.vector, [k * n, k * n + k])

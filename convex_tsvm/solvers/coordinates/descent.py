@@ -13,8 +13,6 @@ It is at its best where points have many features and few entries.  Where output
 to be met at a large cost, it needs thousands of visits to every point.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import time
 from collections.abc import Callable
@@ -102,7 +100,7 @@ class CoordinateDescent:
         return found
 
     def descend(
-        self, step: ConvexStep, start: StepSolution | None = None, goes_on: Callable[[Descent], bool] | None = None
+        self, step: ConvexStep, start: StepSolution | None = None, goes_on: "Callable[[Descent], bool] | None" = None
     ) -> StepSolution:
         """The same without a warning; after each epoch it also ends, with "max_iter", if ``goes_on`` says False."""
         began = time.perf_counter()

@@ -1,7 +1,5 @@
 """A convex step as the working-set solver takes it: constraints are points with rows, equal points are merged."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -155,7 +153,7 @@ class RepeatedPoints:
     which: Indices  # shape (n,): the distinct point that each point is
 
     @staticmethod
-    def of(problem: Problem, *, least: int = 200) -> RepeatedPoints | None:
+    def of(problem: Problem, *, least: int = 200) -> "RepeatedPoints | None":
         """The distinct points of a problem; None if they are fewer than ``least``, few are repeated, or not in memory.
 
         If a sample of the points, 4 √n of n or more, are all distinct, nearly all points are taken to be.  The kernel

@@ -7,8 +7,6 @@ step can use them, few variables have the Hessian itself, kept from step to step
 whose gap is known at every step: half the squared length of the gradient.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import time
 from collections.abc import Callable
@@ -252,7 +250,7 @@ class FiniteNewton:
         check_bounded(step)
         return self.takes.check(step, self.name)
 
-    def _certified(self, step: ConvexStep, descent: NewtonDescent, n_iter: int, began: float) -> StepSolution:
+    def _certified(self, step: ConvexStep, descent: "NewtonDescent", n_iter: int, began: float) -> StepSolution:
         bias, w = descent.space.bias(descent.x, step.target), descent.space.weights(descent.x).copy()
         return certify(step, -descent.g, 0.0, bias, w, n_iter=n_iter, seconds=time.perf_counter() - began)
 

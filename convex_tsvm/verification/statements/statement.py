@@ -265,7 +265,6 @@ class Proven(Statement):
 
     @property
     def after(self) -> Line:
-        """The line."""
         return self.made[self.step - 1].after
 
     @property

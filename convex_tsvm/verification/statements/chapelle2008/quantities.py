@@ -23,36 +23,16 @@ def V(y: Any, o: Any, p: int = 2) -> Array:
 
 
 class Quantities:
-    """A problem in the paper's notation: labelled points first, squared hinge, C and C*.
+    """A problem in the paper's notation: l labelled points first, then u unlabelled ones, squared hinge, C and C*.
 
-    Attributes
-    ----------
-    l, u, n : int
-        Numbers of labelled, unlabelled and all points.
-    y : array, shape (l,)
-        The known labels.
-    C, C_star : float
-    cost : array, shape (n,)
-        C or C* of every point.
-    K : array, shape (n, n)
-        The kernel matrix.
-    Z : array, shape (n, d)
-        A factor of it, Z Zᵀ = K: the points z_i of method 1.
-    functions : list of (array, float)
-        Random functions (w, b) in the coordinates of Z.
-    t : array
-        Outputs at which losses are compared.
-    positive : int
-        How many unlabelled points are to be positive.
-    r : float
-        Their share.
+    The points z_i of method 1 are the rows of Z, with Z Zᵀ = K; functions are random (w, b) in these coordinates.
+    Losses are compared at t.  So many unlabelled points are to be positive, and r is their share.
     """
 
     def __init__(self, problem: Problem) -> None:
         self.problem, self.l, self.u, self.n = problem, problem.n_labeled, problem.n_unlabeled, problem.n
         self.y, self.C, self.C_star = problem.y[: self.l], float(problem.cost[0]), float(problem.cost[-1])
-        self.K, self.Z = problem.gram, kernel_factor(problem.gram)
-        self.cost = problem.cost
+        self.K, self.Z, self.cost = problem.gram, kernel_factor(problem.gram), problem.cost
         rng = np.random.default_rng(0)
         self.functions: list[tuple[Array, float]] = [
             (rng.normal(0, size, (self.Z.shape[1],)), float(rng.normal())) for size in (0.3, 1.0, 2.0) * 4
@@ -75,7 +55,6 @@ class Quantities:
 
     @cached_property
     def instance(self) -> Instance:
-        """It on the problem."""
         return Instance(self.model, self.problem)
 
     @cached_property
@@ -89,7 +68,6 @@ class Quantities:
         return self.problem.replace(balance=2 * self.r - 1)
 
     def o(self, function: tuple[Array, float]) -> Array:
-        """Outputs."""
         return np.asarray(self.Z @ function[0] + function[1])
 
     def half(self, function: tuple[Array, float]) -> float:

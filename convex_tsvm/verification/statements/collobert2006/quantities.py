@@ -29,29 +29,15 @@ def H(s: float, t: Any) -> Array:
 class Quantities:
     """A TSVM problem in the paper's notation.
 
-    Vectors over points have 1 + L + 2U entries: x₀, the labelled points, the unlabelled ones with label 1, and the same
-    with label -1.
-
-    Attributes
-    ----------
-    L, U : int
-        Numbers of labelled and unlabelled points.
-    labeled, unlabeled, copies : slice
-        Entries of the labelled points, of the unlabelled ones with label 1, and of both their copies.
-    y : array, shape (1 + L + 2U,)
-        Labels of all copies; that of x₀ is 1.
-    C, C_star, s : float
-    c : float
-        ζ_0, the mean of the known labels.
-    z : array
-        Outputs at which losses are compared.
+    Vectors over points have 1 + L + 2U entries: x₀, whose label y is 1, the L labelled points, the U unlabelled ones
+    with label 1, and the same with label -1.  ζ_0, the mean of the known labels, is c.  Losses are compared at z.
     """
 
     def __init__(self, problem: Problem, s: float = -0.3) -> None:
         self.problem, self.s = labelled_first(problem), float(s)
         self.L, self.U = problem.n_labeled, problem.n_unlabeled
         self.labeled, self.unlabeled = slice(1, self.L + 1), slice(self.L + 1, self.L + self.U + 1)
-        self.copies = slice(self.L + 1, self.L + 2 * self.U + 1)
+        self.copies = slice(self.L + 1, self.L + 2 * self.U + 1)  # of unlabelled points, with both labels
         self.y = np.concatenate([[1], self.problem.y[: self.L], np.ones(self.U), -np.ones(self.U)])
         self.C, self.C_star = float(self.problem.cost[0]), float(self.problem.cost[-1])
         self.c = float(self.problem.y[: self.L].mean())

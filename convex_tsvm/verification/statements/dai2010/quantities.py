@@ -63,7 +63,6 @@ class Quantities:
         return np.concatenate([self.y, 1 - 2 * self.d])
 
     def f(self, function: tuple[Array, float]) -> Array:
-        """Outputs."""
         return np.asarray(self.Z @ function[0] + function[1])
 
     def half_square(self, function: tuple[Array, float]) -> float:
