@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 
 import convex_tsvm as ct
 from convex_tsvm.methods import shares
-from convex_tsvm.methods.left_out import FewPoints, Inference, costs_without
+from convex_tsvm.methods.left_out import FewPoints, Inference, without_parts
 from convex_tsvm.methods.several_shares import _calibration, _posterior
 from convex_tsvm.methods.shares import per_class_probability, spoilt
 from convex_tsvm.solvers.dual.small import BalancedProblem, SmallProblems
@@ -339,7 +339,10 @@ def test_what_was_inferred_is_asked_once(monkeypatch):
 
 def test_a_label_that_is_left_out_costs_what_unlabelled_points_cost():
     cost, y = np.array([10.0, 10.0, 30.0, 1.0, 3.0]), np.array([1.0, -1.0, 1.0, 0.0, 0.0])
-    found = costs_without(cost, y, np.array([1.0, -1.0, 0.0, 0.0, 0.0]))
+    # Without the part 1 there is one class only.
+    ((part, fewer, found),) = without_parts(y, cost, np.array([-1, 1, 0, -1, -1]))
+    assert part == 0
+    np.testing.assert_array_equal(fewer, [1, -1, 0, 0, 0])
     np.testing.assert_array_equal(found, [10, 10, 2, 1, 3])
     np.testing.assert_array_equal(cost, [10, 10, 30, 1, 3])
 

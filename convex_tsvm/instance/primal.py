@@ -74,7 +74,7 @@ class SmoothPrimal:
         for loss in losses:
             if not isinstance(loss, SmoothLoss) or not getattr(loss, "is_finite", True):
                 raise ValueError(f"{loss!r} has no slope and curvature everywhere: the smooth primal needs such a loss")
-        self._labels, self._losses = problem.y, [without_convex_kinks(loss, rounded) for loss in losses]
+        self._labels, self.losses = problem.y, [without_convex_kinks(loss, rounded) for loss in losses]
         self._group()
 
     def _enter(self, features: LinearPoints | None) -> None:
@@ -94,7 +94,7 @@ class SmoothPrimal:
     def sharper(self, rounded: float) -> Self:
         """The same with kinks that are rounded over another width."""
         other = copy.copy(self)
-        other._losses = [without_convex_kinks(loss, rounded) for loss in self.instance.formulation.losses]
+        other.losses = [without_convex_kinks(loss, rounded) for loss in self.instance.formulation.losses]
         other._group()
         return other
 
@@ -104,11 +104,6 @@ class SmoothPrimal:
         other.space = copy.copy(self.space)
         other.space.points = points
         return other
-
-    @property
-    def losses(self) -> list[SmoothLoss]:
-        """The losses of labelled points, of unlabelled ones if they have one, and of groups, without kinks."""
-        return self._losses
 
     def outputs(self, x: Array) -> Array:
         """f of all points, shape (n,)."""
@@ -198,7 +193,7 @@ class SmoothPrimal:
     def _group(self, deviations: Array | None = None) -> None:
         """Losses of y f, the sign y, their points and costs."""
         formulation = self.instance.formulation
-        smooth = dict(zip(map(id, formulation.losses), self._losses, strict=True))
+        smooth = dict(zip(map(id, formulation.losses), self.losses, strict=True))
         kinds = formulation.kinds(self.instance.problem)
         self._groups: list[tuple[SmoothLoss, float, NDArray[np.intp], Array]] = []
         for number, kind in enumerate(formulation.by_kind):
@@ -255,8 +250,8 @@ class AnnealedPrimal(SmoothPrimal):
         known, unknown = self.instance.problem.labeled, self.instance.problem.unlabeled
         labels, t, cost = self._labels[known], f[unknown], self.cost[unknown]
         slopes, found = np.zeros(len(f)), self.probabilities_at(f)
-        total = float(self.cost[known] @ self._losses[0](labels * f[known]))
-        slopes[known] = labels * self.cost[known] * self._losses[0].derivative(labels * f[known])
+        total = float(self.cost[known] @ self.losses[0](labels * f[known]))
+        slopes[known] = labels * self.cost[known] * self.losses[0].derivative(labels * f[known])
         total += float(cost @ (found.p * self._loss(t) + (1 - found.p) * self._loss(-t) + self._constant))
         slopes[unknown] = cost * (found.p * self._loss.derivative(t) - (1 - found.p) * self._loss.derivative(-t))
         return total - self.temperature * len(unknown) * found.entropy(), slopes

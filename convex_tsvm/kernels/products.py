@@ -325,9 +325,8 @@ class DeviceRows(ProductRows):
             total += self.device.get(self.device.xp.matmul(self._on_device_values(indices[part], None).T, weights))
         return total
 
-    def mean(self, members: Indices) -> Array:
-        """Mean of the rows of ``members``: a sum, in place of the tiles that would have to leave the device."""
-        return RowSource.mean(self, members)
+    #: A sum, in place of the tiles that would have to leave the device.
+    mean = RowSource.mean
 
     def block(self, indices: Indices, columns: Indices) -> Rows:
         """k(X[indices], X[columns]); where both are the same array, symmetric to the last digit."""

@@ -1,6 +1,6 @@
 """Labels that are left out, and what transductive SVMs make of these points under the balance of some share."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -109,11 +109,13 @@ class FewPoints:
         return np.asarray((gram / variance).astype(np.float32))
 
 
-def costs_without(cost: Array, y: Array, fewer: Array) -> Array:
-    """The costs of points of which fewer have labels: where a label is left out, 0 in ``fewer``, that of the others."""
-    cost = cost.copy()
-    cost[(fewer == 0) & (y != 0)] = cost[y == 0].mean()
-    return cost
+def without_parts(y: Array, cost: Array, part: Indices) -> Iterator[tuple[int, Array, Array]]:
+    """Each part, labels without its own, and costs, of all points; both classes have labels, or it is passed over."""
+    for k in np.unique(part[part >= 0]).tolist():
+        out = part == k
+        fewer = np.where(out, 0.0, y)
+        if (fewer > 0).any() and (fewer < 0).any():
+            yield k, fewer, np.where(out, cost[y == 0].mean(), cost)
 
 
 def folds_of(index: Indices, parts: int) -> Indices:
@@ -171,13 +173,9 @@ class TriedShares:
     @cached_property
     def _learned_from(self) -> dict[int, tuple[Array, Array]]:
         """Labels and costs of all points, by the part that is left out; both classes have labels."""
-        found = {}
-        for k in np.unique(self.fold[self.fold >= 0]).tolist():
-            y = self.y.copy()
-            y[self.known[self.fold == k]] = 0.0
-            if (y > 0).any() and (y < 0).any():
-                found[k] = y, costs_without(self.cost, self.y, y)
-        return found
+        part = np.full(len(self.y), -1)
+        part[self.known] = self.fold
+        return {k: (y, cost) for k, y, cost in without_parts(self.y, self.cost, part)}
 
     @cached_property
     def _balanced(self) -> dict[int, BalancedProblem]:

@@ -20,7 +20,7 @@ from ..ties import falling
 from ..validation import integer
 from .cccp import CCCP, supervised_svms
 from .descents import Descents
-from .left_out import costs_without
+from .left_out import without_parts
 from .run import STOPPED
 from .settings import Settings
 from .shares import spoilt
@@ -289,13 +289,8 @@ def _left_out_errors(
         if len(own) > 1:
             fold[own] = np.arange(len(own)) % folds
     left_out = []
-    for k in np.unique(fold[fold >= 0]).tolist():
-        test = np.flatnonzero(fold == k)
-        fewer = y.copy()
-        fewer[test] = 0.0
-        if not ((fewer > 0).any() and (fewer < 0).any()):
-            continue
-        cost = costs_without(problem.cost, y, fewer)
+    for k, fewer, cost in without_parts(y, problem.cost, fold):
+        test = fold == k
         part = problem.replace(balance_sample=None, y=fewer, C=cost, C_unlabeled=cost)
         alone = supervised_svms(asked.formulation, [part])[0]
         found, status = _separators(asked, part, alone)

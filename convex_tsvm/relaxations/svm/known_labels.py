@@ -41,8 +41,7 @@ class KnownLabels(Relaxation):
         return None
 
     def tighten(self, work: Work) -> None:
-        value = settle_labels(work)
-        work.record("svm", value)
+        work.record("svm", settle_labels(work))
 
     def finish(self, work: Work) -> None:
         """Where all labels are known it has their objective."""
