@@ -181,10 +181,7 @@ class SmoothPrimal:
 
     def _dual(self, slopes: Array) -> Array:
         """The coefficients of a stationary point with these slopes: -slopes, and γ₀ spread over the balance."""
-        coefficients = -slopes
-        if self.instance.target is not None:
-            coefficients[self.instance.members] += float(slopes.sum()) / len(self.instance.members)
-        return coefficients
+        return self.instance.bias.spread(-slopes, 0.0 if self.instance.target is None else float(slopes.sum()))
 
     def regularization(self, x: Array) -> float:
         """½ ‖w‖²."""
