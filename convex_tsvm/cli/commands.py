@@ -212,14 +212,14 @@ def _verify_lesson(request: Verify, number: int) -> int:
     made = lesson(number)
     if not (request.derivation or request.exercise):
         raise ValueError("--lesson: say where the sheet goes with --exercise FILE, and the key with --derivation FILE")
-    return _write_sheets(request, lambda exercise: made.sheet(exercise=exercise))
+    return _write_sheets(request.derivation, request.exercise, lambda exercise: made.sheet(exercise=exercise))
 
 
-def _write_sheets(request: Verify, cells: Callable[[bool], list[dict[str, Any]]]) -> int:
+def _write_sheets(whole: str | None, exercise: str | None, cells: Callable[[bool], list[dict[str, Any]]]) -> int:
     """Write the notebooks that are asked for: with the right-hand sides, and without."""
     from ..verification.report import write_notebook
 
-    for is_exercise, path in ((False, request.derivation), (True, request.exercise)):
+    for path, is_exercise in ((whole, False), (exercise, True)):
         if path:
             write_notebook(cells(is_exercise), path)
     return 0
@@ -238,7 +238,7 @@ def _verify_paper(request: Verify, name: str) -> int:
     if request.derivation or request.exercise:
         if len(papers) > 1:
             raise ValueError("paper='all': a notebook is of one paper")
-        return _write_sheets(request, lambda exercise: papers[0].cells(exercise=exercise))
+        return _write_sheets(request.derivation, request.exercise, lambda exercise: papers[0].cells(exercise=exercise))
     reports = [made.run() for made in papers]
     found = [report.to_dict() for report in reports]
     table.say(request, "\n\n".join(map(str, reports)), found if name == "all" else found[0])
@@ -360,7 +360,6 @@ def solve_classes(request: Solve, task: Task) -> int:
 def derive(request: Derive) -> int:
     """Print a derivation, and prove it."""
     from ..verification import derive as derived
-    from ..verification.report import write_notebook
 
     options = dict(request.formulation_option)
     # Costs and points have no influence on a derivation, which is for all of them.
@@ -375,7 +374,6 @@ def derive(request: Derive) -> int:
             Path(path).write_text(text() + "\n", encoding="utf-8")
     given = "".join(f", {name}={value!r}" for name, value in options.items())
     code = f"ct.build({request.formulation!r}, ct.Problem([[-1.0], [-0.5], [0.5], [1.0]], [-1, 0, 0, 1], C=1.0){given})"
-    for path, exercise in ((request.notebook, False), (request.exercise, True)):
-        if path is not None:
-            write_notebook(made.cells(f"ct.derive({code}.formulation, {request.of!r})", exercise=exercise), path)
+    code = f"ct.derive({code}.formulation, {request.of!r})"
+    _write_sheets(request.notebook, request.exercise, lambda exercise: made.cells(code, exercise=exercise))
     return 0 if report.passed else 1
