@@ -271,7 +271,7 @@ def load_model(path: str | os.PathLike[str]) -> "FittedModel":
 
 @contextmanager
 def reading(
-    path: str | os.PathLike[str], what: str, form: str | tuple[str, ...], known: Collection[str] | None = None
+    path: str | os.PathLike[str], what: str, form: str, known: Collection[str] | None = None
 ) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     """A context with the header and the arrays of a file that :func:`write_arrays` has written.
 
@@ -282,9 +282,8 @@ def reading(
         with archive(path, known) as file:
             arrays = {name: file[name] for name in file.files}
         header = json.loads(str(arrays["header"]))
-        forms = (form,) if isinstance(form, str) else form
-        if header["format"] not in forms:
-            raise ValueError(f"its format is {header['format']!r}, not {' or '.join(map(repr, forms))}")
+        if header["format"] != form:
+            raise ValueError(f"its format is {header['format']!r}, not {form!r}")
         yield header, arrays
     except FileNotFoundError:
         raise
