@@ -402,8 +402,8 @@ SHARES = [
     Fault(
         "labels left out keep the cost of labels",
         "methods/left_out.py",
-        "cost[(fewer == 0) & (y != 0)] = cost[y == 0].mean()",
-        "cost[(fewer == 0) & (y != 0)] *= 1.0",
+        "np.where(out, cost[y == 0].mean(), cost)",
+        "cost.copy()",
         ("tests/test_shares.py::test_a_label_that_is_left_out_costs_what_unlabelled_points_cost",),
     ),
     Fault(
