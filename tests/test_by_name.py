@@ -34,6 +34,8 @@ def test_estimators_minimize_what_is_built(name):
     clf = CLASSES[name].set_params(kernel="rbf", sigma=1.0, C=10.0, unlabeled=0)
     if "balance" in clf.get_params() and name != "svm":
         clf.set_params(balance="labeled")
+    if "method" in clf.get_params():
+        clf.set_params(method="cccp")
     clf.fit(X, Y)
     problem = ct.Problem(X, Y, kernel=ct.RBF(1.0), C=10.0, C_unlabeled="tenth", balance="labeled")
     formulation, seen = ct.build(name, problem.replace(balance=None) if name == "svm" else problem)

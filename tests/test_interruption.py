@@ -132,7 +132,7 @@ def test_a_class_too_few_is_no_classifier(estimator, monkeypatch):
     X, y, _ = moons(60)
     y[:9] = np.resize([0, 1, 2], 9)
     interrupting(monkeypatch, Run, "solve", 3)
-    with pytest.raises(KeyboardInterrupt, match="of the 3 classes had been learned: nothing is kept"):
+    with pytest.raises(KeyboardInterrupt, match="had been learned: nothing is kept"):
         estimator.fit(X, y)
     assert not hasattr(estimator, "model_")
 

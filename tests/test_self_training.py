@@ -111,23 +111,25 @@ def test_classifiers_learn_several_classes_together(balance):
 
 
 def test_what_the_default_method_is():
-    X, _, y = iris()
-    two = np.where(y == 2, 1, y)
-    for labels, options, method in (
-        (y, {}, "self-training"),
-        (two, {}, "CCCP"),
-        (y, {"multi_class": "ovr"}, "CCCP"),
-        (y, {"loss": "ramp"}, "CCCP"),
-        (y, {"annealing": 3}, "CCCP"),
-        (y, {"balance": ("exact", [0.3, 0.3, 0.4])}, "CCCP"),
-        (two, {"method": "self_training"}, "self-training"),
+    X, _, few = iris()
+    _, _, many = iris(20)
+    two_few, two_many = (np.where(y == 2, 1, y) for y in (few, many))
+    exact = ("exact", [0.3, 0.3, 0.4])
+    for labels, options, method, cost in (
+        (few, {}, "self-training", 10.0),
+        (many, {}, "self-training", 10.0),
+        (two_few, {}, "self-training", 10.0),
+        (two_many, {}, "CCCP", 1.0),
+        (few, {"multi_class": "ovr"}, "CCCP", 1.0),
+        (few, {"loss": "ramp"}, "CCCP", 1.0),
+        (few, {"annealing": 3}, "CCCP", 1.0),
+        (few, {"balance": exact}, "CCCP", 1.0),
+        (two_many, {"method": "self_training"}, "self-training", 10.0),
+        (few, {"C_unlabeled": 2.0}, "self-training", 2.0),
     ):
-        clf = ct.TransductiveSVC(**options)
-        clf.fit(X, labels)
+        clf = ct.TransductiveSVC(**options).fit(X, labels)
         assert clf._asked_method().name == method, options
-        cost = clf.solutions_[0].problem.cost[y < 0]
-        trains = (method == "self-training" and "method" not in options) or "method" in options
-        np.testing.assert_allclose(cost, 10.0 if trains else 1.0)
+        np.testing.assert_allclose(clf.solutions_[0].problem.cost[labels < 0], cost)
 
 
 def test_it_refuses_numbers_of_labels_and_other_losses():

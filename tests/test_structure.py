@@ -182,7 +182,7 @@ def test_only_the_instance_asks_what_a_balance_means():
 
 
 def test_frames_from_fit_to_a_compiled_loop(monkeypatch, capsys):
-    """At most nine calls inside the package, by a real fit; docs/guide/internals.rst names them."""
+    """At most ten calls inside the package, by a real fit; docs/guide/internals.rst names them."""
     from convex_tsvm.solvers.dual import working_sets
 
     stacks, loop = [], working_sets.descend_single
@@ -201,7 +201,7 @@ def test_frames_from_fit_to_a_compiled_loop(monkeypatch, capsys):
     with capsys.disabled():
         print("", *(f"{k + 1:2d} {file}: {name}" for k, (file, name) in enumerate(longest)), sep="\n")
     assert longest[0] == ("estimators/base.py", "fit")
-    assert len(longest) <= 9
+    assert len(longest) <= 10
     page = (ROOT.parent / "docs" / "guide" / "internals.rst").read_text(encoding="utf-8")
     for _, name in longest:
         assert name in page
@@ -215,7 +215,7 @@ def test_warnings_name_the_callers_line():
     y = np.where(np.arange(30) < 6, np.resize([0, 1], 30), -1)
     problem = ct.Problem(X, np.where(y < 0, 0, 2 * y - 1), kernel=ct.RBF(1.0), balance=("exact", 0.5))
     for call in (
-        lambda: ct.TransductiveSVC(max_iter=1, balance="labeled", C_unlabeled=5.0).fit(X, y),
+        lambda: ct.TransductiveSVC(max_iter=1, balance="labeled", C_unlabeled=5.0, method="cccp").fit(X, y),
         lambda: ct.TransductiveSVC().fit(X, np.resize([0, 1], 30)),
         lambda: ct.cccp(ct.cccp_tsvm(), problem, max_iter=1),
     ):

@@ -69,8 +69,8 @@ class Transduction(Decides, ScoresLabeled, ClassifierMixin, BaseEstimator):
     class_weight, time_limit, probability = fixed(None), fixed(None), fixed(False)
     #: The parameter that says which share of the unlabelled points is in which class.
     _share_parameter = "balance"
-    #: The number of classes of the labels that were read last.
-    _n_classes = 2
+    #: The numbers of classes and of labelled points that were read last.
+    _sizes = (2, 0)
 
     @abstractmethod
     def _checked(self, X: Any, reset: bool) -> Any:
@@ -197,7 +197,7 @@ class Transduction(Decides, ScoresLabeled, ClassifierMixin, BaseEstimator):
         if getattr(self, "C_unlabeled", 1.0) is None or getattr(self, "safe", False) or self.probability:
             sizes = None  # without labelled points there is nothing to learn, or to leave out
         labels = Labels.read(y, self.unlabeled, name, sample_weight, self.class_weight, sizes)
-        X, self._n_classes = self._checked(X, True), len(labels.classes)
+        X, self._sizes = self._checked(X, True), (len(labels.classes), int((~labels.unlabeled).sum()))
         if X.shape[0] != len(labels.index):
             raise ValueError(f"y has {len(labels.index)} entries, X has {X.shape[0]} samples; they must be equal")
         return X, labels

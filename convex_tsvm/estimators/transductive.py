@@ -25,6 +25,9 @@ from .descent import Descent
 from .labels import Balance, Labels
 from .parameters import estimator, stated, taken
 
+#: Two classes are learned by self-training by default where there are fewer labels than this.
+FEW_LABELS = 50
+
 
 @estimator
 class TransductiveSVC(KernelExpansion, Descent):
@@ -43,8 +46,8 @@ class TransductiveSVC(KernelExpansion, Descent):
     ----------
     C_unlabeled : float > 0, "auto", "tenth", "balanced" or None
         Cost C* of unlabelled points; "tenth" is C / 10, "balanced" C L / U (collobert2006 §4.3), and None the
-        supervised SVM, without any balance.  "auto" is C where more than two classes are learned by default, and
-        otherwise C / 10.  The guide says what these defaults were chosen among.
+        supervised SVM, without any balance.  "auto" is C for self-training, and otherwise C / 10.  The guide says what
+        these defaults were chosen among.
     loss : {"auto", "ramp", "hinge", "squared_hinge", "huber_hinge", "flat", "exp"} or Formulation
         Loss of the unlabelled points: symmetric ramp or symmetric hinge beside the hinge loss (Collobert et al.
         2006, eq. 3 and 1), symmetric squared hinge, the flat loss or exp(-5 t²) beside the squared hinge (Chapelle et
@@ -53,11 +56,11 @@ class TransductiveSVC(KernelExpansion, Descent):
     method : str or Method
         How the objective is minimized: a descent of ``ct.table.METHODS``, or a :class:`~convex_tsvm.Method` of your
         own.  "cccp" takes tangents of the concave part (Collobert et al. 2006), "self_training" learns from the labels
-        that it is surest of first; "auto" is the latter for more than two classes, unless ``multi_class``, ``loss``,
-        ``annealing`` or a number of labels as ``balance`` ask for the former.  "switching" (S3VMlight, Joachims 1999)
-        and "annealing" (Sindhwani and Keerthi 2006) are for ``loss="hinge"`` and ``"squared_hinge"``; as in Chapelle et
-        al. 2008 are "gradient" (∇S3VM with ``"exp"``, ∇DA with those two), "continuation" (``"exp"``) and "newton"
-        (``"flat"``).  The guide says which to take.
+        that it is surest of first; "auto" is the latter for more than two classes or fewer than 50 labels, unless
+        ``multi_class``, ``loss``, ``annealing`` or a number of labels as ``balance`` ask for the former.  "switching"
+        (S3VMlight, Joachims 1999) and "annealing" (Sindhwani and Keerthi 2006) are for ``loss="hinge"`` and
+        ``"squared_hinge"``; as in Chapelle et al. 2008 are "gradient" (∇S3VM with ``"exp"``, ∇DA with those two),
+        "continuation" (``"exp"``) and "newton" (``"flat"``).  The guide says which to take.
     method_options : dict
         Further options of the method: see the function of its name, such as :func:`~convex_tsvm.switching`.
     safe : bool
@@ -109,9 +112,10 @@ class TransductiveSVC(KernelExpansion, Descent):
 
     @property
     def _trains_itself(self) -> bool:
-        """Whether method="auto" is self-training: for more than two classes, and where nothing else is asked for."""
-        plain = self.multi_class == "auto" and self.loss in ("auto", "hinge") and self.annealing is None
-        return plain and self._n_classes > 2 and Balance.read(self.balance).word is None
+        """Whether method="auto" is self-training: of several classes, or from few labels, if nothing else is asked."""
+        plain = self.multi_class == "auto" and self.annealing is None and Balance.read(self.balance).word is None
+        classes, labels = self._sizes
+        return plain and self.loss in ("auto", "hinge") and (classes > 2 or 0 < labels < FEW_LABELS)
 
     def _unlabeled_cost(self) -> Any:
         if not isinstance(self.C_unlabeled, str) or self.C_unlabeled != "auto":

@@ -168,7 +168,8 @@ def _multipliers(g: Array, temperature: float, counts: Array, nu: Array) -> Arra
         return found
 
     def dual(nu: Array) -> float:
-        return float(nu @ counts) - temperature * float(logsumexp((nu - g) / temperature, axis=1).sum())
+        with np.errstate(over="ignore"):  # far from the best ν, at a temperature of nearly 0
+            return float(nu @ counts) - temperature * float(logsumexp((nu - g) / temperature, axis=1).sum())
 
     nu = nu - nu.mean()
     value = dual(nu)

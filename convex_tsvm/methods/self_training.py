@@ -13,11 +13,12 @@ import scipy.optimize
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 
+from ..decision import chosen_classes
 from ..formulations import Formulation
-from ..instance import Instance, StepSolution, StepSolver
+from ..instance import Instance, StepSolver
 from ..problem import Array, Problem
 from ..solution import Solution
-from ..ties import falling
+from ..ties import rounded
 from ..validation import finite, integer
 from .descents import minimize
 from .run import Method, Run
@@ -48,13 +49,19 @@ class SelfTraining(Method):
         ``shares`` of the unlabelled points are those of the classes, None if nothing is said of them.  ``begun``: all
         points have labels to begin with, and pay for them.
         """
-        problem, least = runs[0].instance.problem, np.inf
-        unknown, counting = problem.unlabeled, (problem.y != 0) | begun
-        points, before = self._solve(runs, labels, counting), labels.copy()
-        for number in range(self.rounds if begun else 0, self.rounds + runs[0].settings.max_iter):
-            stage = min(number / self.rounds, 1.0)
+        problem, least, number = runs[0].instance.problem, np.inf, self.rounds if begun else 0
+        unknown, counting, before = problem.unlabeled, (problem.y != 0) | begun, labels
+        # Points without a cost get labels like the others, and say nothing.
+        paying = problem.cost[unknown] > 0
+        while number < self.rounds + runs[0].settings.max_iter:
+            points, values, stage = [], [], min(number / self.rounds, 1.0)
             signs = [np.where(labels == k, 1.0, -1.0) for k in places(runs)]
-            values = [run.value(point, one) for run, point, one in zip(runs, points, signs, strict=True)]
+            for run, one in zip(runs, signs, strict=True):
+                if number == 0:
+                    points.append(run.begun(run.solve(run.envelope_step())))
+                else:
+                    points.append(run.solve(run.instance.svm(np.where(counting, one, 0.0))))
+                values.append(run.value(points[-1], one))
             if not sum(values) < least * (1 - 1e-9):
                 labels[:] = before
                 return "converged"
@@ -63,23 +70,19 @@ class SelfTraining(Method):
                 run.record(point, stage=stage, labels=one, objective=value)
             outputs = np.column_stack([point.outputs[unknown] for point in points])
             outputs = np.column_stack([-outputs, outputs]) if len(runs) == 1 else outputs
-            ahead = outputs if shares is None else outputs + self._multipliers(outputs, shares)
+            ahead = outputs if shares is None else outputs + self._multipliers(outputs[paying], shares)
             before = labels.copy()
-            labels[unknown], ordered = ahead.argmax(axis=1), np.sort(ahead, axis=1)
+            labels[unknown] = chosen_classes(ahead[:, 1] - ahead[:, 0] if len(runs) == 1 else ahead)
             if stage == 1 and np.array_equal(labels, before):
                 return "converged"
-            count = int(np.ceil(min((number + 1) / self.rounds, 1.0) * len(unknown)))
+            number += 1
+            clear, ordered = unknown[paying], np.sort(ahead[paying], axis=1)
+            count = int(np.ceil(min(number / self.rounds, 1.0) * len(clear)))
             counting[unknown] = False
-            counting[unknown[falling(ordered[:, -1] - ordered[:, -2])[:count]]] = True
-            points = self._solve(runs, labels, counting)
+            # Points that are as sure as the last of these come with it, so that their order makes no difference.
+            lead = rounded(ordered[:, -1] - ordered[:, -2])
+            counting[clear] = lead >= np.sort(lead)[::-1][count - 1 : count].min(initial=np.inf)
         return "max_iter"
-
-    def _solve(self, runs: Sequence[Run], labels: NDArray[np.intp], counting: NDArray[np.bool_]) -> list[StepSolution]:
-        """The SVMs of the points that count."""
-        return [
-            run.solve(run.instance.svm(np.where(counting, np.where(labels == k, 1.0, -1.0), 0.0)))
-            for k, run in zip(places(runs), runs, strict=True)
-        ]
 
     def _multipliers(self, outputs: Array, shares: Array) -> Array:
         """ν: at its value ν_k is ``strength`` (1 - n_k / s_k), with n_k the share of points of class k by f + ν."""

@@ -270,7 +270,7 @@ class SharedFits:
         shared: dict[str, dict[int, Any]] = {}
         for i, one in enumerate(self.candidates):
             candidate = clone(rough).set_params(**(self.steps.own(one) or {}))
-            candidate._n_classes = len(self.labels.classes)
+            candidate._sizes = self.fitted._sizes
             own = {name: value for name, value in candidate.get_params(deep=False).items() if name not in others}
             shared.setdefault(repr(sorted(own.items(), key=lambda item: item[0])), {})[i] = candidate
         return [Group(some, self.X, self.labels, parts, judge, self.warm_start) for some in shared.values()]
@@ -289,7 +289,7 @@ class SharedFits:
         classifier = self.steps.classifier
         estimators = {k: clone(classifier).set_params(**own[k]) for k in before}
         for one in estimators.values():
-            one._n_classes = len(self.labels.classes)
+            one._sizes = self.fitted._sizes
         group = Group(estimators, self.X, self.labels, [], Judge.of("accuracy"))
         with share_of_time(1 + n_calibrations(self.fitted.probability, self.points, self.labels)):
             solutions = group.follow(before, self.fitted)
