@@ -245,7 +245,7 @@ def test_more_than_two_classes(tmp_path, capsys):
     assert result["objective"] == pytest.approx(np.mean([one["objective"] for one in result["classes"]]))
     # The estimator finds the same.
     data = load_classes("iris")
-    clf = ct.TransductiveSVC(C=10, unlabeled="").fit(data.X, data.labels)
+    clf = ct.TransductiveSVC(C=10, unlabeled="", multi_class="ovr").fit(data.X, data.labels)
     assert clf.objective_ == pytest.approx(result["objective"], rel=1e-6)
     assert result["error_unlabeled"] == pytest.approx(data.error(clf.transduction_))
     status, out, _ = run(capsys, "predict", model, "iris", "--labels-out", again, "--json")

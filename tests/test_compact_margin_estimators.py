@@ -70,7 +70,7 @@ def test_the_compact_margin_classifier_minimizes_eq_8(data):
         assert clf.objective_ == pytest.approx(solution.objective)
     assert np.abs(clf.transduction_scores_).max() <= 1.1 + 1e-2
     # Without compactness it is the TSVM with the symmetric hinge.
-    tsvm = ct.TransductiveSVC(sigma=0.5, C=10, C_unlabeled=2, loss="hinge").fit(X, y)
+    tsvm = ct.TransductiveSVC(sigma=0.5, C=10, C_unlabeled=2, loss="hinge", method="cccp").fit(X, y)
     none = CompactMarginClassifier(sigma=0.5, C=10, C_unlabeled=2, C_compact=0.0, s=0.0).fit(X, y)
     assert none.objective_ == pytest.approx(tsvm.objective_)
     with pytest.raises(ValueError, match="C_compact='fifth' must be a number >= 0, inf, 'tenth' or None"):

@@ -118,6 +118,7 @@ def test_an_exact_search_keeps_its_best_and_raises(monkeypatch):
 def test_before_the_shares_are_known_there_is_nothing_to_keep(monkeypatch):
     X, y, _ = moons(60)
     interrupting(monkeypatch, BalancedProblem, "outputs", 4)
+    ct.methods.shares._kept.clear()
     clf = ct.TransductiveSVC()
     with pytest.raises(KeyboardInterrupt, match="shares of the classes were not known yet"):
         clf.fit(X, y)

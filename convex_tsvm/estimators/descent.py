@@ -34,7 +34,7 @@ class Descent(Transduction):
     max_iter: int = 100
     time_limit: float | None = None
 
-    multi_class, method, method_options, annealing = fixed("auto"), fixed("cccp"), fixed(None), fixed(None)
+    multi_class, method, method_options, annealing = fixed("ovr"), fixed("cccp"), fixed(None), fixed(None)
     solver, cvxpy_solver, device = fixed("auto"), fixed(None), fixed(None)
     cache_size, warm_start = fixed("auto"), fixed(False)
 

@@ -142,7 +142,8 @@ def bag_loss(
     >>> X = np.array([[-1.0], [-2.0], [-1.5], [2.0], [-1.0], [1.0]])
     >>> bags = ct.formulations.bag_loss(ct.hinge(), [[0, 1], [2, 3], [4, 5]], [-1, 1, 1], cost=5)
     >>> problem = ct.Problem(X, np.zeros(6), balance=None)
-    >>> solution = ct.cccp(ct.Formulation(ct.hinge(), balance=None, additions=[bags]), problem)
+    >>> model = ct.Formulation(ct.hinge(), balance=None, additions=[bags])
+    >>> solution = ct.cccp(model, problem, start=X.ravel())
     >>> np.sign(solution.scores)
     array([-1., -1., -1.,  1., -1.,  1.])
     """

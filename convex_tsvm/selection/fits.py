@@ -65,8 +65,13 @@ class Steps:
         return before, before.fit_transform(X, y)
 
     def begun(self, X: Any, y: Any, what: str) -> tuple[Any, Labels, Problem]:
-        """A copy of the classifier, the labels, and the problem of the first class; an error if all are known."""
+        """A copy of the classifier that learns one class against the rest, labels, and the problem of the first class.
+
+        A ValueError says if all labels are known.
+        """
         own = clone(self.classifier)
+        if "multi_class" in own.get_params(deep=False):
+            own.set_params(multi_class="ovr")  # every class has a path of its own
         points, labels = own._read(self.transformed(X, y)[1], y)
         if not labels.unlabeled.any():
             raise ValueError(f"y has no unlabelled point: {what}")

@@ -152,6 +152,8 @@ def _with_factor(estimator: Any, steps: Steps, factor: float, costs: Array) -> A
         changed = {"lambda_unlabeled": factor * own.lambda_unlabeled}
     else:
         changed = {"C_unlabeled": factor * float(costs[0]) if np.ptp(costs) == 0 else factor * costs}
+    if "multi_class" in own.get_params(deep=False):
+        changed["multi_class"] = "ovr"  # as along the path
     return clone(estimator).set_params(**{steps.prefix + name: value for name, value in changed.items()})
 
 
@@ -250,8 +252,6 @@ def share_path(
             "positive_fraction="
         )
     estimator, labels, first = steps.begun(X, y, "shares are those of the unlabelled points")
-    if "multi_class" in estimator.get_params(deep=False):
-        estimator.set_params(multi_class="ovr")  # every class has a path of its own
 
     def path(labels: Labels, k: int) -> list[Solution]:
         own = estimator._other_class(first, labels, k)
