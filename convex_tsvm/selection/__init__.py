@@ -5,6 +5,8 @@ from .comparison import LearningCurve as LearningCurve
 from .comparison import SupervisedComparison as SupervisedComparison
 from .comparison import compare_supervised as compare_supervised
 from .comparison import learning_curve as learning_curve
+from .ensemble import Evidence as Evidence
+from .ensemble import TransductiveEnsemble as TransductiveEnsemble
 from .paths import CostPath as CostPath
 from .paths import SharePath as SharePath
 from .paths import cost_path as cost_path

@@ -270,12 +270,13 @@ class SharedFits:
     def groups(self, parts: list[tuple[Any, Any]], judge: Judge) -> list["Group"]:
         """Candidates that share a kernel matrix, together."""
         rough = clone(self.steps.classifier).set_params(tol=max(self.tol, self.steps.classifier.tol))
+        if "multi_class" in rough.get_params(deep=False):
+            rough.set_params(multi_class="ovr")  # candidates are compared by fits of one class, which are faster
         # Parameters of which candidates with the same kernel matrix may have different values.
         others = ("C", "C_unlabeled", "C_compact", "balance", "epsilon", "loss", "s")
         shared: dict[str, dict[int, Any]] = {}
         for i, one in enumerate(self.candidates):
             candidate = clone(rough).set_params(**(self.steps.own(one) or {}))
-            candidate._sizes = self.fitted._sizes
             own = {name: value for name, value in candidate.get_params(deep=False).items() if name not in others}
             shared.setdefault(repr(sorted(own.items(), key=lambda item: item[0])), {})[i] = candidate
         return [Group(some, self.X, self.labels, parts, judge, self.warm_start) for some in shared.values()]
@@ -293,8 +294,6 @@ class SharedFits:
             before = chain[: chain.index(i)]
         classifier = self.steps.classifier
         estimators = {k: clone(classifier).set_params(**own[k]) for k in before}
-        for one in estimators.values():
-            one._sizes = self.fitted._sizes
         group = Group(estimators, self.X, self.labels, [], Judge.of("accuracy"))
         with share_of_time(1 + n_calibrations(self.fitted.probability, self.points, self.labels)):
             solutions = group.follow(before, self.fitted)
@@ -336,11 +335,6 @@ class Group:
         parameters = {i: estimator.get_params(deep=False) for i, estimator in self.estimators.items()}
         found = {}
         for chain in _chains(parameters, self.warm_start):
-            if self.estimators[chain[0]]._is_joint:
-                for i in set(chain) & set(which):
-                    together = self._together(self.estimators[i], labels)
-                    found[i] = np.column_stack([one.scores[points] for one in together])
-                continue
             last = max((place for place, i in enumerate(chain) if i in which), default=-1)
             outputs = np.empty((last + 1, len(points), len(labels.positives)))
             for column, k in enumerate(labels.positives):
@@ -354,7 +348,7 @@ class Group:
     def follow(self, chain: list[int], last: Any) -> list[Solution]:
         """Solutions of ``last`` on all points, one for each class, each started from those of ``chain`` in turn."""
         if last._is_joint:
-            return self._together(last, self.labels, exactly=True)
+            return self._together(last)
         found: list[Solution] = []
         for k in self.labels.positives:
             before = None
@@ -367,19 +361,14 @@ class Group:
                 break
         return found
 
-    def _together(self, estimator: Any, labels: Labels, exactly: bool = False) -> list[Solution]:
-        """The solutions of all classes, which are learned together."""
-        if self._first is None:
-            self._first = estimator._problem(self.X, labels, labels.positives[0])
-        problems = {str(k): self._first.replace(**estimator._given(labels, k)) for k in labels.positives}
-        formulation = estimator._formulation(self._first)
+    def _together(self, estimator: Any) -> list[Solution]:
+        """The solutions of all classes on all points, learned together."""
+        labels, first = self.labels, estimator._problem(self.X, self.labels, self.labels.positives[0])
+        problems = {str(k): first.replace(**estimator._given(labels, k)) for k in labels.positives}
+        formulation = estimator._formulation(first)
         formulation = formulation if labels.unlabeled.any() else formulation.supervised()
-        with warnings.catch_warnings(action="default" if exactly else "ignore"), within(estimator.time_limit):
+        with within(estimator.time_limit):
             found: list[Solution] = estimator._solve(formulation, problems)
-        if not exactly:
-            unless_interrupted(found)
-            if time_is_up():
-                raise TimeIsUp
         return found
 
     def _solution(

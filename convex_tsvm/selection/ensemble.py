@@ -1,0 +1,228 @@
+"""Semi-supervised SVMs that mean different structures, weighted by what labels left out say of each."""
+
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import minimize_scalar
+from scipy.special import log_softmax, softmax
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from ..deadline import share_of_time, within
+from ..estimators.labels import Labels, ScoresLabeled, marker_of
+from ..estimators.transductive import TransductiveSVC
+from ..methods.left_out import folds_of
+from ..notice import warn
+from ..problem import Array
+from ..validation import finite, integer, is_sparse, one_of
+from .fits import Steps, fitted
+
+#: Points up to which the graph is one of the families by default: its kernel takes n³ operations.
+GRAPH_POINTS = 4000
+
+
+class Evidence(NamedTuple):
+    """What labels left out say of a family.
+
+    Attributes
+    ----------
+    weight : float
+        Its share in the average; those of all families sum to 1.
+    log_likelihood : float
+        Mean of the logarithm of the probability of a label that was left out.
+    accuracy : float
+        Share of these labels that were found.
+    scale : float
+        By what outputs are multiplied before they become probabilities.
+    """
+
+    weight: float
+    log_likelihood: float
+    accuracy: float
+    scale: float
+
+
+@dataclass(eq=False, repr=False)
+class TransductiveEnsemble(ScoresLabeled, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+    """Several families of semi-supervised SVMs, which mean different structures, and how probable each of them is.
+
+    Nobody knows beforehand whether classes are clusters, lie along a graph of neighbours, or are apart by a plane.
+    Each family is fitted to all points.  Then the supervised SVM with its kernel learns from the labels without some of
+    them, and the probabilities that it gives to those that were left out are evidence for the kernel.  Weights are
+    proportional to exp(``evidence`` times their logarithms), and probabilities of the classes are averaged with these
+    weights (or those of the family with the largest weight are taken).
+
+    Parameters
+    ----------
+    estimators : list of (str, estimator), optional
+        The families, classifiers of this package with a kernel or pipelines that end in one.  By default "rbf",
+        ``TransductiveSVC()``; "graph", the same on the kernel of a graph of neighbours (``C_manifold=1``; up to 4000
+        points); and "linear", a supervised linear SVM of standardized features.
+    combine : {"average", "best"}, default "average"
+    evidence : float >= 0, default 0.5
+        How much a label left out counts: 1 if all say something of their own, 0 for equal weights.
+    cv : int, default 5
+        Parts that labels are left out in.
+    time_limit : float > 0, optional
+        Seconds for all families together.
+
+    Attributes
+    ----------
+    estimators_ : dict of str to estimator
+        The families as they were fitted, with their certificates.
+    evidence_ : dict of str to Evidence
+        What speaks for each family.
+    classes_ : array, shape (n_classes,)
+    transduction_ : array, shape (n,)
+        A label for every training point; known ones are kept.
+    transduction_scores_ : array, shape (n, n_classes)
+        Probabilities of the classes at the training points.
+
+    Examples
+    --------
+    >>> clf = ct.selection.TransductiveEnsemble().fit(points, few)
+    >>> sorted(clf.evidence_), bool(clf.score(points, truth) > 0.9)
+    (['graph', 'linear', 'rbf'], True)
+    """
+
+    estimators: Sequence[tuple[str, Any]] | None = None
+    _: KW_ONLY
+    combine: str = "average"
+    evidence: float = 0.5
+    cv: int = 5
+    time_limit: float | None = None
+
+    @property
+    def unlabeled(self) -> Any:
+        """How the first family marks unlabelled points in ``y``."""
+        return marker_of(self.estimators[0][1]) if self.estimators else -1
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit all families, and weigh them.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame, shape (n, n_features)
+        y : array, shape (n,)
+            Labels, with the first estimator's ``unlabeled`` where unknown (-1 by default).
+        sample_weight : array, shape (n,), optional
+
+        Raises
+        ------
+        ValueError
+            If a family has no kernel, or a parameter or the labels are not as they must be.
+        """
+        one_of("combine", self.combine, ("average", "best"))
+        tempering, parts = finite("evidence", self.evidence, least=0), integer("cv", self.cv, least=2)
+        families = dict(_default_families(X) if self.estimators is None else self.estimators)
+        if not families:
+            raise ValueError("estimators=[] must be a list of at least one pair (name, estimator)")
+        labels = Labels.read(y, self.unlabeled, type(self).__name__, sample_weight)
+        self.estimators_: dict[str, Any] = {}
+        with within(self.time_limit):
+            for name, one in families.items():
+                with share_of_time(len(families) - len(self.estimators_)):
+                    self.estimators_[name] = fitted(clone(one), X, column_or_1d(y), sample_weight)
+        self.classes_ = labels.classes
+        found = {name: _left_out(name, one, labels, parts) for name, one in self.estimators_.items()}
+        sums = np.array([float(likely.sum()) for likely, _, _ in found.values()])
+        weights = softmax(tempering * sums)
+        if self.combine == "best":
+            weights = np.eye(len(sums))[int(np.argmax(sums))]
+        self.evidence_ = {
+            name: Evidence(float(weight), float(likely.mean()) if len(likely) else 0.0, right, scale)
+            for weight, (name, (likely, right, scale)) in zip(weights, found.items(), strict=True)
+        }
+        scores = {name: Steps.of(one).classifier.transduction_scores_ for name, one in self.estimators_.items()}
+        self.transduction_scores_ = self._averaged(scores)
+        found_classes = self.classes_[self.transduction_scores_.argmax(axis=1)]
+        self.transduction_ = np.where(labels.unlabeled, found_classes, self.classes_[np.maximum(labels.index, 0)])
+        return self
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Probabilities of the classes at points X, shape (n, n_classes): the families' averages."""
+        check_is_fitted(self, "evidence_")
+        return self._averaged({name: one.decision_function(X) for name, one in self.estimators_.items()})
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Class of each point of X, shape (n,)."""
+        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
+
+    def _averaged(self, outputs: dict[str, Array]) -> NDArray[np.float64]:
+        """Weighted probabilities by the outputs of the families."""
+        parts = [one.weight * softmax(one.scale * _of_each(outputs[k]), axis=1) for k, one in self.evidence_.items()]
+        return np.asarray(np.sum(parts, axis=0))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self.estimators is None or all(
+            one.__sklearn_tags__().input_tags.sparse for _, one in self.estimators
+        )
+        return tags
+
+    def __str__(self) -> str:
+        if not hasattr(self, "evidence_"):
+            return super().__str__()
+        lines = ["family      weight  labels left out that are found  log-likelihood of one"]
+        for name, one in self.evidence_.items():
+            lines.append(f"{name:<11} {one.weight:6.2f}  {one.accuracy:31.0%}  {one.log_likelihood:21.2f}")
+        return "\n".join(lines)
+
+
+def _default_families(X: Any) -> list[tuple[str, Any]]:
+    graph = [("graph", TransductiveSVC(C_manifold=1.0))] if X.shape[0] <= GRAPH_POINTS else []
+    plane = TransductiveSVC(kernel="linear", C=0.1, C_unlabeled=None)
+    linear = make_pipeline(StandardScaler(with_mean=not is_sparse(X)), plane)
+    return [("rbf", TransductiveSVC()), *graph, ("linear", linear)]
+
+
+def _of_each(outputs: Array) -> Array:
+    """Outputs of every class, shape (n, n_classes)."""
+    return np.column_stack([-outputs, outputs]) if outputs.ndim == 1 else outputs
+
+
+def _left_out(name: str, estimator: Any, labels: Labels, parts: int) -> tuple[Array, float, float]:
+    """Logarithms of the probabilities of labels left out, the share of those that are found, and the outputs' scale."""
+    classifier = Steps.of(estimator).classifier
+    if not hasattr(classifier, "solutions_"):
+        raise ValueError(f"estimators: {name!r} is {classifier!r}; families are classifiers of this package")
+    problem, known = classifier.solutions_[0].problem, np.flatnonzero(~labels.unlabeled)
+    gram = np.asarray(problem.rows().block(known, known), dtype=float)
+    index, C = labels.index[known], float(problem.cost[known].mean())
+    fold, outputs = folds_of(index, parts), np.full((len(known), len(labels.classes)), np.nan)
+    for part in range(fold.max() + 1):
+        train, test = np.flatnonzero(fold != part), np.flatnonzero(fold == part)
+        if len(np.unique(index[train])) == len(labels.classes):
+            outputs[test] = _of_each(_supervised(gram, index, train, test, C, labels.positives))
+    judged = ~np.isnan(outputs[:, 0])
+    if not judged.any():
+        warn("every class has a single label: none can be left out, and families have equal weights")
+        return np.zeros(0), np.nan, 1.0
+    outputs, index = outputs[judged], index[judged]
+    rows = np.arange(len(index))
+
+    def cost(log_scale: float) -> float:
+        likely = log_softmax(np.exp(log_scale) * outputs, axis=1)[rows, index]
+        return -float(likely.sum()) + 0.05 * (log_scale - 1) ** 2  # outputs of SVMs are about margins
+
+    scale = float(np.exp(minimize_scalar(cost, bounds=(-5.0, 5.0), method="bounded").x))
+    return log_softmax(scale * outputs, axis=1)[rows, index], float(np.mean(outputs.argmax(axis=1) == index)), scale
+
+
+def _supervised(
+    gram: Array, index: NDArray[np.intp], train: NDArray[np.intp], test: NDArray[np.intp], C: float, classes: list[int]
+) -> Array:
+    """Outputs at some labelled points of SVMs of the others, of each class or of the second of two."""
+    found = [
+        SVC(C=C, kernel="precomputed")
+        .fit(gram[np.ix_(train, train)], index[train] == k)
+        .decision_function(gram[np.ix_(test, train)])
+        for k in classes
+    ]
+    return found[0] if len(found) == 1 else np.column_stack(found)
