@@ -4,6 +4,7 @@ TOUR = (
     "plot_two_moons",
     "plot_when_they_hurt",
     "plot_practice",
+    "plot_structures",
     "plot_transduction",
     "plot_losses",
     "plot_cccp_steps",

@@ -36,6 +36,7 @@ PAGES = {
     "plot_counts": 1,
     "plot_compact_margin": 2,
     "plot_practice": 3,
+    "plot_structures": 1,
     "plot_transduction": 1,
     "plot_sdp_transduction": 2,
     "plot_relaxation_gaps": 2,

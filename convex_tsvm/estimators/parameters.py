@@ -46,10 +46,11 @@ s : float in (-1, 0]
 balance : "auto", "labeled", dict of class to float, float, ("exact", shares) or None
     Mean output over the unlabelled points.  "auto" infers the shares of the classes from the counts of labels,
     which say little if they were drawn per class, and from how well labels are found that are left out
-    (:func:`~convex_tsvm.infer_share`): some thirty fits to at most 600 points for each class, none where the
-    counts settle it.  Otherwise the mean is that among the labels, or as the given shares of the classes have it
-    (2 r - 1 for a share r, each class against the rest), a number in (-1, 1), searched such that the given share of
-    them is labelled positive, or not constrained.  A number or a single share is for two classes.
+    (:func:`~convex_tsvm.infer_share`): some thirty fits to at most 600 points for two classes, none where the
+    counts settle it, and five supervised ones a class for more.  Otherwise the mean is that among the labels, or as
+    the given shares of the classes have it (2 r - 1 for a share r, each class against the rest), a number in (-1, 1),
+    searched such that the given share of them is labelled positive, or not constrained.  A number or a single share
+    is for two classes.
 class_weight : dict of class to float, "balanced" or None
     Factors on the cost of labelled points by their class, as in ``sklearn.svm.SVC``; unlabelled points have none.
 fit_intercept : bool

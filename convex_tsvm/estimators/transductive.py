@@ -25,9 +25,6 @@ from .descent import Descent
 from .labels import Balance, Labels
 from .parameters import estimator, stated, taken
 
-#: Two classes are learned by self-training by default where there are fewer labels than this.
-FEW_LABELS = 50
-
 
 @estimator
 class TransductiveSVC(KernelExpansion, Descent):
@@ -105,6 +102,9 @@ class TransductiveSVC(KernelExpansion, Descent):
     multi_class: str = "auto"
     warm_start: bool = False
 
+    #: Two classes are learned by self-training by default where there are fewer labels than this.
+    _few_labels = 50
+
     def _asked_method(self) -> Method:
         if not isinstance(self.method, str) or self.method != "auto":
             return super()._asked_method()
@@ -115,7 +115,7 @@ class TransductiveSVC(KernelExpansion, Descent):
         """Whether method="auto" is self-training: of several classes, or from few labels, if nothing else is asked."""
         plain = self.multi_class == "auto" and self.annealing is None and Balance.read(self.balance).word is None
         classes, labels = self._sizes
-        return plain and self.loss in ("auto", "hinge") and (classes > 2 or 0 < labels < FEW_LABELS)
+        return plain and self.loss in ("auto", "hinge") and (classes > 2 or 0 < labels < self._few_labels)
 
     def _unlabeled_cost(self) -> Any:
         if not isinstance(self.C_unlabeled, str) or self.C_unlabeled != "auto":
