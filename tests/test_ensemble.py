@@ -72,7 +72,9 @@ def test_weights_and_probabilities():
     clf = Ensemble().fit(X, y)
     evidence = clf.evidence_
     sums = np.array([30 * one.log_likelihood for one in evidence.values()])
-    np.testing.assert_allclose([one.weight for one in evidence.values()], softmax(0.5 * sums), atol=1e-9)
+    np.testing.assert_allclose(
+        [one.weight for one in evidence.values()], softmax(0.3 * sums + np.log([1, 1, 0.135])), atol=1e-9
+    )
     new = X[::7] + 0.01
     p = clf.predict_proba(new)
     np.testing.assert_allclose(p.sum(axis=1), 1)
@@ -89,7 +91,7 @@ def test_weights_and_probabilities():
     assert max(best.evidence_, key=lambda k: best.evidence_[k].weight) == max(
         evidence, key=lambda k: evidence[k].weight
     )
-    equal = clone(clf).set_params(evidence=0.0).fit(X, y)
+    equal = clone(clf).set_params(evidence=0.0, prior={"linear": 1.0}).fit(X, y)
     np.testing.assert_allclose([one.weight for one in equal.evidence_.values()], 1 / 3)
     # A label of the names' kind, data frames, and the printed table.
     names = np.array(["x", "y", "z"])
@@ -103,13 +105,14 @@ def test_weights_and_probabilities():
 def test_few_labels_and_what_is_refused():
     X, truth = load_digits(return_X_y=True)
     X, truth = X[:200] / 16, truth[:200]
-    with pytest.warns(UserWarning, match="every class has a single label.*equal weights"):
+    with pytest.warns(UserWarning, match="every class has a single label.*weights of the prior"):
         alone = Ensemble([("rbf", ct.TransductiveSVC()), ("other", ct.TransductiveSVC(C=1))]).fit(X, hidden(truth, 10))
     assert [one.weight for one in alone.evidence_.values()] == [0.5, 0.5]
     y, pipeline = hidden(truth, 40), make_pipeline(StandardScaler(), LogisticRegression())
     for options, words in (
         ({"combine": "vote"}, "combine='vote' must be"),
         ({"evidence": -1.0}, "evidence=-1"),
+        ({"prior": {"rbf": 0.0}}, r"prior\['rbf'\]=0"),
         ({"cv": 1}, "cv=1 must be an integer >= 2"),
         ({"estimators": []}, "estimators=\\[\\] must be a list"),
         ({"estimators": [("lr", LogisticRegression())]}, "must be one of this package"),
