@@ -14,13 +14,4 @@ from . import table as table
 
 __version__ = "0.1.0.dev0"
 
-_current, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
-
-
-def __getattr__(name: str) -> object:
-    """A public name, or with a warning one that has moved into a room since the last release."""
-    if name in __all__:
-        return _current(name)
-    from .old_names import at_its_place
-
-    return at_its_place(name)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -147,34 +147,6 @@ def test_shares_that_are_none(balance, message):
         TransductiveSVC(balance=balance).fit(X, y)
 
 
-def test_a_path_of_shares_finds_those_of_the_classes():
-    found = []
-    for seed in range(2):
-        X, truth, y = three_classes(seed, per_class=True)
-        path = ct.selection.share_path(TransductiveSVC(), X, y, shares=np.arange(0.05, 0.9, 0.15), cv=3)
-        assert path.labeled_loss.shape == path.objective.shape == path.found.shape == (3, 6)
-        assert path.left_out_error.shape == (3, 6)
-        assert sum(path.shares.values()) == pytest.approx(1)
-        clf = TransductiveSVC(balance=path.shares).fit(X, y)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            counted = TransductiveSVC(balance="labeled").fit(X, y)
-        found.append((accuracy(clf, truth, y), accuracy(counted, truth, y)))
-        # Each solution is what the estimator finds for that share.
-        k = int(np.argmin(np.abs(path.tried - 0.3)))
-        alone = TransductiveSVC(balance=2 * path.tried[k] - 1, multi_class="ovr")
-        alone.fit(X, np.where(y < 0, -1, (y == 1).astype(int)))
-        assert path.objective[1, k] == pytest.approx(alone.objective_, rel=1e-3)
-    better, counted = np.mean(found, axis=0)
-    assert better > counted + 0.03
-    # Without labels left out it is the loss of the labelled points that is least.
-    alone = ct.selection.share_path(TransductiveSVC(C=1), X, y, shares=[0.2, 0.4, 0.6], cv=0)
-    assert alone.left_out_error is None
-    np.testing.assert_array_equal(alone.chosen, alone.tried[alone.labeled_loss.argmin(axis=1)])
-    with pytest.raises(ValueError, match=r"shares=1\.5"):
-        ct.selection.share_path(TransductiveSVC(), X, y, shares=[1.5])
-
-
 @pytest.mark.parametrize(
     ("n_classes", "balance"), [(3, "labeled"), (2, "auto"), pytest.param(3, "auto", marks=pytest.mark.slow)]
 )

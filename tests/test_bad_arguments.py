@@ -107,10 +107,6 @@ KERNELS = {
 }
 
 
-def shares(**options):
-    return ct.selection.share_path(ct.TransductiveSVC(kernel="linear"), X, np.array([0, -1, -1, -1, -1, 1]), **options)
-
-
 def without_pieces():
     """A loss that is neither made of pieces nor convex."""
     return ct.losses.DCLoss(ct.squared_hinge(), ct.losses.SmoothConcave(lambda t: -np.cosh(t), lambda t: -np.sinh(t)))
@@ -246,8 +242,8 @@ ESTIMATORS = {
     ),
     "scoring": (lambda: Judge.of(3), "scoring=3 must be a name or a function"),
     "nothing unlabelled": (
-        lambda: ct.selection.share_path(ct.TransductiveSVC(), X, [0, 0, 0, 1, 1, 1]),
-        "y has no unlabelled point: shares are those of the unlabelled points",
+        lambda: ct.selection.cost_path(ct.TransductiveSVC(), X, [0, 0, 0, 1, 1, 1]),
+        r"y has no unlabelled point: C\* is the cost of unlabelled points",
     ),
 }
 

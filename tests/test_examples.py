@@ -35,7 +35,7 @@ PAGES = {
     "plot_positive_unlabeled": 1,
     "plot_counts": 1,
     "plot_compact_margin": 2,
-    "plot_practice": 3,
+    "plot_practice": 2,
     "plot_structures": 1,
     "plot_transduction": 1,
     "plot_sdp_transduction": 2,

@@ -80,7 +80,6 @@ WRAPPERS = {
     ),
     "comparison": lambda own, _, y: [ct.selection.compare_supervised(own, X, y, cv=2).error],
     "learning curve": lambda own, _, y: ct.selection.learning_curve(own, X, y, n_labeled=(4,), n_draws=1).errors[0],
-    "share path": lambda own, _, y: list(ct.selection.share_path(own, X, y, shares=(0.3, 0.5), cv=2).classes),
     "cost path": lambda own, _, y: ct.selection.cost_path(
         clone(own).set_params(balance=0.0), X, y, cv=2
     ).left_out_error[:1],

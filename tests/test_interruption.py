@@ -156,7 +156,6 @@ LOOPS = {
     ).fit(X, y),
     "CalibratedTransduction": lambda X, y, truth: ct.CalibratedTransduction(ct.TransductiveSVC()).fit(X, y),
     "compare_supervised": lambda X, y, truth: ct.selection.compare_supervised(ct.TransductiveSVC(), X, y),
-    "share_path": lambda X, y, truth: ct.selection.share_path(ct.TransductiveSVC(), X, y),
     "TransductiveSearchCV": lambda X, y, truth: ct.TransductiveSearchCV().fit(X, y),
     "learning_curve": lambda X, y, truth: ct.selection.learning_curve(ct.TransductiveSVC(), X, truth, n_labeled=(10,)),
 }

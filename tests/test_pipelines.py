@@ -73,36 +73,6 @@ def test_one_label_per_class_cannot_be_left_out(iris):
     assert search.predict(X).shape == (150,)
 
 
-@pytest.mark.parametrize(
-    "classifier", [TransductiveSVC(), LinearTransductiveSVC(), LinearTransductiveSVC(method="cccp")], ids=str
-)
-def test_a_share_path_takes_pipelines_and_linear_classifiers(classifier):
-    random = np.random.default_rng(0)
-    truth = (random.random(200) < 0.25).astype(int)
-    X = random.normal(size=(200, 2)) + np.column_stack([5.0 * truth, np.zeros(200)])
-    y = np.full(200, -1)
-    for k in (0, 1):
-        y[np.flatnonzero(truth == k)[:8]] = k
-    path = ct.selection.share_path(scaled(classifier), X * [1, 1000], y, shares=(0.1, 0.25, 0.5, 0.75), cv=4)
-    assert path.left_out_error.shape == (1, 4)
-    assert 0.1 <= path.shares[1] <= 0.5
-    assert path.found[0][0] < path.found[0][2]
-    if classifier.method == "switching":
-        np.testing.assert_allclose(path.found[0], path.tried, atol=0.01)
-    name = "balance" if isinstance(classifier, TransductiveSVC) else "positive_fraction"
-    own = scaled(classifier).set_params(**{f"svc__{name}": path.shares}).fit(X * [1, 1000], y)
-    assert np.mean(own[-1].transduction_ == truth) > 0.7
-
-
-def test_a_share_path_solves_what_fit_does(iris):
-    X, _, y = iris
-    X, y = StandardScaler().fit_transform(X)[:100], y[:100]
-    clf = LinearTransductiveSVC(method="cccp", tol=1e-8)
-    path = ct.selection.share_path(clf, X, y, shares=(0.4,), cv=0)
-    own = LinearTransductiveSVC(method="cccp", tol=1e-8, positive_fraction=0.4).fit(X, y)
-    assert path.objective[0, 0] == pytest.approx(own.objective_)
-
-
 def test_a_learning_curve_takes_pipelines_and_scorers(iris):
     X, truth, _ = iris
     options = {"n_labeled": [6, 30], "n_draws": 2}

@@ -52,20 +52,6 @@ def test_a_figure_that_pyplot_shows_is_not_written(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_shares_of_several_classes_without_labels_left_out():
-    """The loss of the labelled points stands in for the error, and its name beside the first class alone."""
-    centres = np.repeat([[0.0, 0.0], [5.0, 0.0], [0.0, 5.0]], 4, axis=0)
-    points = centres + np.tile([[0, 0], [0, 0.5], [0.5, 0], [0.5, 0.5]], (3, 1))
-    y = np.where(np.arange(12) % 4 < 2, np.repeat([0, 1, 2], 4), -1)
-    path = ct.selection.share_path(ct.TransductiveSVC(kernel="linear"), points, y, shares=(0.2, 0.4), cv=0)
-    assert path.left_out_error is None
-    axes = ct.plot.share_path(path).axes
-    assert [one.get_title() for one in axes[::2]] == ["class 0", "class 1", "class 2"]
-    assert [one.get_ylabel() for one in axes] == ["loss\nof the labelled points", "objective", "", "", "", ""]
-    for row, above in enumerate(axes[::2]):
-        np.testing.assert_array_equal(above.get_lines()[0].get_ydata(), path.labeled_loss[row])
-
-
 @pytest.mark.parametrize(("values", "scale"), [([0.0, 1.0], "linear"), ([0.5, 1.0], "log")], ids=["from 0", "above 0"])
 def test_candidates_are_on_a_logarithmic_axis_where_they_can_be(values, scale, ax):
     y = np.array([0, 0, -1, -1, 1, 1])

@@ -16,13 +16,12 @@ import pytest
 
 import convex_tsvm
 import convex_tsvm as ct
-from convex_tsvm.old_names import OLD_NAMES
 from convex_tsvm.verification.statements import PAPERS
 
 ROOT = Path(convex_tsvm.__file__).parent
 #: From the bottom up; a module may import from its own layer and from those before it.
 LAYERS = [
-    ["checker", "deadline", "memory", "notice", "parallel", "text", "ties", "validation", "table", "old_names"],
+    ["checker", "deadline", "memory", "notice", "parallel", "text", "ties", "validation", "table"],
     ["points"],
     ["losses", "kernels"],
     ["problem_checks"],
@@ -258,10 +257,36 @@ def test_importing_the_package_loads_nothing_heavy():
     assert done.stdout.strip() == "[]"
 
 
+#: Names in rooms that have an example, as those at the top have.
+EXPLAINED = re.findall(
+    r"\S+",
+    """
+    exact.BranchAndBound exact.ExactSolution exact.Trimmed exact.certificate_page exact.trim_certificate
+    formulations.Addition formulations.ElasticNet formulations.GroupLasso formulations.NonnegativeNorm
+    formulations.OneNorm formulations.OutputConstraint formulations.Regularizer formulations.SafeLabels
+    formulations.SquaredNorm formulations.addition formulations.bag_loss formulations.compactness_weights
+    formulations.universum_tsvm kernels.CallableKernel kernels.DeformedKernel kernels.bagged_cluster_kernel
+    kernels.cluster_kernel kernels.density_kernel kernels.laplacian_kernel losses.ConvexLoss losses.DCLoss
+    losses.PLQ losses.SmoothConcave losses.better_label losses.epsilon_insensitive losses.exponential
+    losses.flat_newton losses.huber_hinge losses.indicator losses.logistic losses.relaxed_compact_hinge
+    losses.relaxed_compact_symmetric_hinge losses.symmetric_squared_hinge losses.tube
+    losses.two_slope_symmetric_ramp methods.Run methods.Settings methods.cccp_path methods.potts.PottsSolution
+    methods.potts.potts_annealing methods.safe.SafeSolution methods.sdp.RelaxedSolution methods.self_training
+    methods.shares.ShareEstimate modeling.CvxpySolver modeling.MixedIntegerModel modeling.UnrelaxedCompactMargin
+    papers.Check papers.Grade papers.Outcome papers.Paper papers.PaperReport papers.Report papers.Statement
+    papers.error_bound papers.grade papers.paper papers.rademacher_complexity persistence.FittedModel
+    plot.boundaries plot.boundary plot.candidates plot.conjugate plot.gaps plot.label_matrix plot.learning_curve
+    plot.loss plot.path plot.progress plot.save plot.search plot.surrogates plot.tree prove_certificate
+    relaxations.Bound selection.CostPath selection.LabeledKFold selection.LearningCurve
+    selection.SupervisedComparison selection.TransductiveEnsemble selection.WithUnlabeled
+    selection.compare_supervised selection.cost_path selection.labeled_scorer selection.learning_curve
+    solution.Certificate solution.Iteration solvers.NativeSolver
+    """,
+)
+#: Names that the reference lists.
+LISTED = re.findall(r"(?m)^   ([A-Za-z][\w.]*)$", (ROOT.parent / "docs" / "reference.rst").read_text())
 #: What is at the top, and in the rooms, by its name.
-PUBLIC = {
-    name: pkgutil.resolve_name(f"convex_tsvm.{name}") for name in sorted({*convex_tsvm.__all__, *OLD_NAMES.values()})
-}
+PUBLIC = {name: pkgutil.resolve_name(f"convex_tsvm.{name}") for name in sorted({*convex_tsvm.__all__, *EXPLAINED})}
 
 
 def test_every_public_name_resolves_and_the_top_is_short():
@@ -272,20 +297,9 @@ def test_every_public_name_resolves_and_the_top_is_short():
 
 
 def test_every_name_of_the_reference_resolves():
-    listed = re.findall(r"(?m)^   ([A-Za-z][\w.]*)$", (ROOT.parent / "docs" / "reference.rst").read_text())
-    assert {name for name in PUBLIC if callable(PUBLIC[name])} <= set(listed)
-    for name in listed:
+    assert {name for name in PUBLIC if callable(PUBLIC[name])} <= set(LISTED)
+    for name in LISTED:
         assert pkgutil.resolve_name(f"convex_tsvm.{name}") is not None
-
-
-def test_names_that_have_moved_into_rooms_are_still_found():
-    assert not set(OLD_NAMES) & set(convex_tsvm.__all__)
-    for name, place in OLD_NAMES.items():
-        with pytest.warns(FutureWarning, match=f"convex_tsvm.{name} has moved to convex_tsvm.{place}$"):
-            found = getattr(convex_tsvm, name)
-        assert found.__name__ == place.rpartition(".")[2]
-    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
-        _ = convex_tsvm.nothing
 
 
 @pytest.mark.slow

@@ -235,8 +235,8 @@ def _warn_of_shares(labels: Labels, solutions: Sequence[Solution]) -> None:
         warn(
             f"all classes have as many labels ({counts[0]:g}), as if drawn per class, and balance='labeled' makes them "
             f"equally large among the unlabelled points; the supervised SVM finds {_shown(labels, shares)}.  If "
-            "labels were drawn per class, pass the shares, balance={class: share}, or balance=None; share_path "
-            "chooses them from data"
+            "labels were drawn per class, pass the shares, balance={class: share}, or balance=None; balance='auto' "
+            "infers them"
         )
 
 

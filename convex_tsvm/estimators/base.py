@@ -225,10 +225,6 @@ class Transduction(Decides, ScoresLabeled, ClassifierMixin, BaseEstimator):
         """Where the shares of the classes are from: "auto" if they are inferred, "labeled" if they are the labels'."""
         return self.balance
 
-    def _share_balance(self, share: float) -> Any:
-        """The balance of a problem in which so large a share of the unlabelled points is positive."""
-        return 2 * share - 1
-
     def _status(self, name: Callable[[], str], share: Callable[[float, float], float] | None = None) -> Any:
         """A context manager that shows how far the work is, if ``verbose``; if not it does nothing, and gives None."""
         return status_line(name, share, lines=True) if self.verbose else nullcontext()

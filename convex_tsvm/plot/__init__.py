@@ -1,7 +1,7 @@
 """Pictures: each takes matplotlib axes and returns them, and makes new ones where there are none.
 
-With several panels, a picture is a figure: :func:`comparison`, :func:`boundaries`, :func:`iterations`, :func:`search`
-and :func:`share_path`.  :func:`save` writes either to a file.
+With several panels, a picture is a figure: :func:`comparison`, :func:`boundaries`, :func:`iterations`
+and :func:`search`.  :func:`save` writes either to a file.
 """
 
 from .canvas import COLORS as COLORS
@@ -23,5 +23,4 @@ from .trees import gaps as gaps
 from .trees import learning_curve as learning_curve
 from .trees import progress as progress
 from .trees import search as search
-from .trees import share_path as share_path
 from .trees import tree as tree

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from ..relaxations import Bound
     from ..selection.comparison import LearningCurve
-    from ..selection.paths import SharePath
     from ..selection.search import TransductiveSearchCV
 
 
@@ -158,35 +157,6 @@ def tree(solution: ExactSolution, *, ax: Axes | None = None) -> Axes:
     ax.set(xticks=[], yticks=[], ylabel="labels that are fixed, from the root down",
            title="orange-red +1, blue -1, squares closed")  # fmt: skip
     return ax
-
-
-def share_path(path: SharePath) -> Figure:
-    """What shares are chosen by, and the objective, along a path of them, a column a class; the choice is dashed.
-
-    Examples
-    --------
-    >>> path = ct.selection.share_path(ct.TransductiveSVC(), points, few, shares=(0.3, 0.5, 0.7), cv=2)
-    >>> figure = ct.plot.share_path(path)
-    >>> len(figure.axes) >= 1
-    True
-    """
-    shown, name = path.left_out_error, "error at labels left out"
-    if shown is None:
-        shown, name = path.labeled_loss, "loss of the labelled points"
-    figure = new_figure(len(path.positives), 2, (3.6, 2.6))
-    for row, k in enumerate(path.positives):
-        above = figure.add_subplot(2, len(path.positives), row + 1)
-        below = figure.add_subplot(2, len(path.positives), len(path.positives) + row + 1, sharex=above)
-        above.plot(path.tried, shown[row], "o-", markersize=4, color=COLORS["error"])
-        below.plot(path.tried, path.objective[row], "o-", markersize=4, color=COLORS["objective"])
-        for axes in (above, below):
-            axes.axvline(path.chosen[row], linestyle="--", color="gray")
-        above.set(title=f"class {path.classes[k]}")
-        below.set(xlabel="share asked for")
-        if row == 0:
-            above.set(ylabel=name.replace(" at ", "\nat ").replace(" of ", "\nof "))
-            below.set(ylabel="objective")
-    return figure
 
 
 def learning_curve(curve: LearningCurve, *, ax: Axes | None = None) -> Axes:

@@ -8,8 +8,6 @@ from .comparison import learning_curve as learning_curve
 from .ensemble import Evidence as Evidence
 from .ensemble import TransductiveEnsemble as TransductiveEnsemble
 from .paths import CostPath as CostPath
-from .paths import SharePath as SharePath
 from .paths import cost_path as cost_path
-from .paths import share_path as share_path
 from .splits import LabeledKFold as LabeledKFold
 from .splits import labeled_scorer as labeled_scorer
