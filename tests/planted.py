@@ -381,9 +381,9 @@ SHARES = [
     Fault(
         "labels drawn at random are not counted",
         "methods/shares.py",
-        "counted = self.positive + at_random, self.total - self.positive + at_random * rest",
-        "counted = at_random, at_random * rest",
-        ("tests/test_shares.py::test_estimates_are_near_the_truth_and_their_errors_are_those_that_they_make",),
+        "counted = self.positive + at_random, self.total - self.positive + at_random",
+        "counted = at_random, at_random",
+        ("tests/test_shares.py::test_many_labels_drawn_at_random_settle_it",),
     ),
     Fault(
         "equal counts are no evidence of labels drawn per class",
@@ -416,9 +416,9 @@ SHARES = [
     Fault(
         "shares do not add up to 1",
         "methods/shares.py",
-        "return np.asarray(shares / shares.sum())",
-        "return np.asarray(shares)",
-        ("tests/test_shares.py::test_shares_add_up",),
+        "shares = ClassShares(found / found.sum(), errors, estimate)",
+        "shares = ClassShares(0.5 * found, errors, estimate)",
+        ("tests/test_shares.py::test_unequal_classes_of_equally_many_labels",),
     ),
 ]
 
@@ -1415,7 +1415,54 @@ BAGS = [
     ),
 ]
 
+#: Self-training, shares of several classes, and families.
+TOGETHER = [
+    Fault(
+        "sizes of classes pull in the wrong direction",
+        "methods/self_training.py",
+        "np.exp(scaled - sums[:, None]).mean(axis=0)",
+        "-np.exp(scaled - sums[:, None]).mean(axis=0)",
+        ("tests/test_self_training.py::test_multipliers_meet_their_equation",),
+    ),
+    Fault(
+        "all points count from the first round on",
+        "methods/self_training.py",
+        "min(number / self.rounds, 1.0) * len(clear)",
+        "1.0 * len(clear)",
+        ("tests/test_self_training.py::test_two_classes_are_a_loop_by_hand",),
+    ),
+    Fault(
+        "labels are signs of outputs, whatever the sizes of classes",
+        "methods/self_training.py",
+        "outputs + self._multipliers(outputs[paying], shares)",
+        "outputs",
+        ("tests/test_self_training.py::test_two_classes_are_a_loop_by_hand",),
+    ),
+    Fault(
+        "shares of classes are those of the labels' prior",
+        "methods/several_shares.py",
+        "given = one * shares",
+        "given = one * prior",
+        ("tests/test_shares.py::test_shares_of_several_classes_are_found_by_turns",),
+    ),
+    Fault(
+        "the calibration forgets its offsets",
+        "methods/several_shares.py",
+        "np.append(slope, p.sum(axis=0) + how.sure_of_offsets * offsets)",
+        "np.append(slope, 0 * offsets)",
+        ("tests/test_shares.py::test_the_calibration_is_the_most_likely_one",),
+    ),
+    Fault(
+        "families are weighed by labels that were learned from",
+        "selection/ensemble.py",
+        "train, test = np.flatnonzero(fold != part), np.flatnonzero(fold == part)",
+        "train, test = np.flatnonzero(fold >= -1), np.flatnonzero(fold == part)",
+        ("tests/test_ensemble.py::test_evidence_is_that_of_svms_without_some_labels",),
+    ),
+]
+
 FAULTS = [
+    *TOGETHER,
     *BAGS,
     *TARGETS,
     *DERIVATIVES,

@@ -25,29 +25,30 @@ def iris(each=4, seed=0):
 
 
 def by_hand(problem, rounds):
-    """The labels of two classes, with every step solved by CVXPY as a supervised SVM under the mean output."""
+    """The labels of two classes, and the objective of each round; CVXPY solves the SVMs, under the mean output."""
     instance, solver = HINGE.on(problem), ct.modeling.CvxpySolver(problem)
     unknown, share = problem.unlabeled, (problem.balance_target + 1) / 2
     shares, least, labels = np.array([1 - share, share]), np.inf, problem.y.copy()
-    pays, before = problem.y != 0, labels
+    pays, before, values = problem.y != 0, labels, []
     for number in range(1, 100):
         point = solver.solve(instance.svm(np.where(pays, labels, 0.0)))
         f = point.outputs
-        value = instance.labelled_objective(f, point.regularization, np.where(labels == 0, 1.0, labels))
+        value = instance.labelled_objective(f, point.regularization, np.where(labels == 0, -1.0, labels))
         if number > rounds:
             if not value < least * (1 - 1e-9):
-                return before
+                return before, values
             least = value
+        values.append(value)
         before = labels.copy()
         outputs = np.column_stack([-f, f])[unknown]
         ahead = outputs + SelfTraining()._multipliers(outputs, shares)
         labels[unknown] = np.where(ahead[:, 1] > ahead[:, 0], 1.0, -1.0)
         if number > rounds and np.array_equal(labels, before):
-            return labels
+            return labels, values
         lead = np.abs(ahead[:, 1] - ahead[:, 0])
         pays[unknown] = False
         pays[unknown[np.argsort(-lead, kind="stable")[: int(np.ceil(min(number / rounds, 1) * len(unknown)))]]] = True
-    return labels
+    return labels, values
 
 
 @pytest.mark.parametrize("kernel", ["linear", ct.RBF(1.5)], ids=["linear", "rbf"])
@@ -58,7 +59,9 @@ def test_two_classes_are_a_loop_by_hand(seed, kernel):
     X, y = rng.normal(size=(60, 2)) + 1.3 * truth[:, None], np.where(np.arange(60) < 9, truth, 0.0)
     problem = ct.Problem(X, y, kernel=kernel, C=3.0, C_unlabeled=3.0, balance=-0.3)
     found = ct.methods.self_training(HINGE, problem, rounds=4, tol=1e-6)
-    np.testing.assert_array_equal(found.labels, by_hand(problem, 4))
+    labels, values = by_hand(problem, 4)
+    np.testing.assert_array_equal(found.labels, labels)
+    np.testing.assert_allclose([one.objective for one in found.history], values, rtol=1e-4)
     np.testing.assert_array_equal(found.labels[:9], y[:9])
     assert found.status == "converged"
     full = [one.objective for one in found.history if one.stage == 1]
