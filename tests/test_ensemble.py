@@ -5,6 +5,7 @@ import pytest
 from scipy.special import log_softmax, softmax
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris, make_moons
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -114,12 +115,27 @@ def test_few_labels_and_what_is_refused():
         ({"evidence": -1.0}, "evidence=-1"),
         ({"prior": {"rbf": 0.0}}, r"prior\['rbf'\]=0"),
         ({"cv": 1}, "cv=1 must be an integer >= 2"),
-        ({"estimators": []}, "estimators=\\[\\] must be a list"),
-        ({"estimators": [("lr", LogisticRegression())]}, "must be one of this package"),
+        ({"estimators": []}, "estimators=\\[\\] must be a list of pairs"),
+        ({"estimators": [("a", ct.TransductiveSVC()), ("a", ct.TransductiveSVC())]}, "with different names"),
+        ({"estimators": [("a", ct.TransductiveSVC()), ("b", ct.TransductiveSVC(unlabeled=0))]}, "take one marker"),
+        ({"estimators": [("a", ct.LinearTransductiveSVC())]}, "'a' is .*classifiers with a kernel"),
+        ({"prior": {"rbff": 2.0}}, "prior={'rbff': 2.0} must be a dict of numbers by names of families"),
+        ({"estimators": [("lr", LogisticRegression())]}, "must be a classifier of this package"),
         ({"estimators": [("rbf", ct.TransductiveSVC()), ("lr", pipeline)]}, "must be a classifier of this package"),
     ):
         with pytest.raises(ValueError, match=words):
             Ensemble(**options).fit(X, y)
+    with pytest.raises(NotFittedError):
+        Ensemble().predict(X)
+    # A wrong label of weight 0 is no evidence.
+    wrong, weights = np.append(y, (truth[:1] + 1) % 10), np.append(np.ones(200), 0.0)
+    one = [("rbf", ct.TransductiveSVC(gamma=0.1, balance="labeled"))]
+    with_it = Ensemble(one).fit(np.vstack([X, X[:1]]), wrong, sample_weight=weights)
+    without = Ensemble(one).fit(X, y)
+    assert with_it.evidence_["rbf"].log_likelihood == pytest.approx(without.evidence_["rbf"].log_likelihood, abs=1e-3)
+    lists = Ensemble(one).fit(X.tolist(), y)
+    assert lists.n_features_in_ == 64
+    np.testing.assert_array_equal(lists.transduction_, without.transduction_)
     weighted = Ensemble().fit(X, y, sample_weight=np.ones(200))
     plain = Ensemble().fit(X, y)
     np.testing.assert_array_equal(weighted.transduction_, plain.transduction_)

@@ -119,16 +119,16 @@ def test_what_the_default_method_is():
     two_few, two_many = (np.where(y == 2, 1, y) for y in (few, many))
     exact = ("exact", [0.3, 0.3, 0.4])
     for labels, options, method, cost in (
-        (few, {}, "self-training", 10.0),
-        (many, {}, "self-training", 10.0),
-        (two_few, {}, "self-training", 10.0),
+        (few, {}, "self_training", 10.0),
+        (many, {}, "self_training", 10.0),
+        (two_few, {}, "self_training", 10.0),
         (two_many, {}, "CCCP", 1.0),
         (few, {"multi_class": "ovr"}, "CCCP", 1.0),
         (few, {"loss": "ramp"}, "CCCP", 1.0),
         (few, {"annealing": 3}, "CCCP", 1.0),
         (few, {"balance": exact}, "CCCP", 1.0),
-        (two_many, {"method": "self_training"}, "self-training", 10.0),
-        (few, {"C_unlabeled": 2.0}, "self-training", 2.0),
+        (two_many, {"method": "self_training"}, "self_training", 10.0),
+        (few, {"C_unlabeled": 2.0}, "self_training", 2.0),
     ):
         clf = ct.TransductiveSVC(**options).fit(X, labels)
         assert clf._asked_method().name == method, options
@@ -173,3 +173,37 @@ def test_searches_learn_classes_together():
     own = ct.TransductiveSVC(**search.best_params_).fit(X, y)
     assert np.mean(own.transduction_ == search.transduction_) > 0.97
     assert np.mean(search.transduction_ != truth) < 0.1
+
+
+def test_costs_of_an_array_are_those_of_labelled_points():
+    X, _, y = iris()
+    C = np.where(y < 0, 1e-6, 5.0)
+    clf = ct.TransductiveSVC(C=C, balance="labeled").fit(X, y)
+    np.testing.assert_allclose(clf.solutions_[0].problem.cost, 5.0)
+    with pytest.raises(ValueError, match="C="):
+        ct.TransductiveSVC(C=np.where(y < 0, 1.0, np.nan), balance="labeled").fit(X, y)
+
+
+def test_a_calibration_is_of_the_method_that_is_fitted():
+    """Fifty-five labels, of which a fold leaves fewer than fifty."""
+    X, _, y = iris(28)
+    two, asked = np.where(y == 2, 1, y), []
+
+    class Noted(ct.TransductiveSVC):
+        def _asked_method(self):
+            method = super()._asked_method()
+            asked.append(method.name)
+            return method
+
+    Noted.__init__.__signature__ = ct.TransductiveSVC.__init__.__signature__
+    Noted(probability="calibrated", balance="labeled").fit(X, two)
+    assert set(asked) == {"CCCP"}
+
+
+def test_verbose_tells_of_every_round(capsys):
+    X, _, y = iris()
+    ct.TransductiveSVC(balance="labeled", verbose=1).fit(X, y)
+    told = [line for line in capsys.readouterr().out.splitlines() if "of the points have labels" in line]
+    assert len(told) >= 3 * 9
+    assert "class 0" in told[0]
+    assert "class 1" in told[1]

@@ -149,6 +149,13 @@ def test_bags_are_refused_with_reasons():
         with pytest.raises(ValueError, match="solver='native' takes losses of bags only"):
             solve(bags)
     assert solve([[2]], signs=[1]).status == "converged"
+    # Indices of other kinds, a point that is named twice, and an optimum of 0.
+    mixed = ct.formulations.bag_loss(hinge, [np.array([0, 1], np.uint64), [2, 2]])
+    assert [one.tolist() for one in mixed.bags.points] == [[0, 1], [2]]
+    tube = ct.formulations.bag_loss(ct.losses.epsilon_insensitive(0.1), [[2]])
+    assert (
+        ct.cccp(ct.Formulation(hinge, balance=None, additions=[tube]), problem, solver="native").status == "converged"
+    )
     # A negative bag is convex, and takes one step.
     term = ct.formulations.bag_loss(hinge, [[2]], [-1])
     assert ct.Formulation(hinge, balance=None, additions=[term]).is_convex

@@ -408,3 +408,17 @@ def test_unequal_classes_of_equally_many_labels():
         found = ct.TransductiveSVC().fit(X, y).class_shares_
         off.append(np.abs(found - np.bincount(truth[y < 0]) / (y < 0).sum()).max())
     assert np.mean(off) < 0.1
+
+
+def test_many_labels_of_several_classes_are_counted():
+    """Half of the labels of 6000 points, drawn at random: their counts are known better than anything else."""
+    rng = np.random.default_rng(0)
+    truth = rng.choice(3, 6000, p=(0.6, 0.3, 0.1))
+    X = rng.standard_normal((6000, 2)) + np.array([[0.0, 0], [2, 0], [0, 2]])[truth]
+    y = np.where(rng.random(6000) < 0.5, truth, -1)
+    signs = [np.where(y < 0, 0.0, np.where(y == k, 1.0, -1.0)) for k in range(3)]
+    problem = ct.Problem(X, signs[0], kernel=ct.RBF(1.0), balance=None)
+    found = shares.infer_class_shares(problem, signs)
+    counted = np.bincount(truth[y >= 0]) / (y >= 0).sum()
+    np.testing.assert_allclose(found.shares, counted, atol=2e-3)
+    assert found.errors.max() < 0.02

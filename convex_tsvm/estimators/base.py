@@ -197,7 +197,8 @@ class Transduction(Decides, ScoresLabeled, ClassifierMixin, BaseEstimator):
         if getattr(self, "C_unlabeled", 1.0) is None or getattr(self, "safe", False) or self.probability:
             sizes = None  # without labelled points there is nothing to learn, or to leave out
         labels = Labels.read(y, self.unlabeled, name, sample_weight, self.class_weight, sizes)
-        X, self._sizes = self._checked(X, True), (len(labels.classes), int((~labels.unlabeled).sum()))
+        known = ~labels.unlabeled if labels.weights is None else ~labels.unlabeled & (labels.weights > 0)
+        X, self._sizes = self._checked(X, True), (len(labels.classes), int(known.sum()))
         if X.shape[0] != len(labels.index):
             raise ValueError(f"y has {len(labels.index)} entries, X has {X.shape[0]} samples; they must be equal")
         return X, labels
@@ -224,6 +225,10 @@ class Transduction(Decides, ScoresLabeled, ClassifierMixin, BaseEstimator):
     def _asked_balance(self) -> Any:
         """Where the shares of the classes are from: "auto" if they are inferred, "labeled" if they are the labels'."""
         return self.balance
+
+    def _settled(self) -> dict[str, Any]:
+        """Parameters whose values depend on how many labels there are, as they are, for fits to some of them."""
+        return {}
 
     def _status(self, name: Callable[[], str], share: Callable[[float, float], float] | None = None) -> Any:
         """A context manager that shows how far the work is, if ``verbose``; if not it does nothing, and gives None."""
@@ -300,14 +305,14 @@ class KernelExpansion:
         tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags
 
-    def _unlabeled_cost(self: Any) -> Any:
+    def _unlabeled_cost(self: Any, labels: Labels) -> Any:
         return self.C_unlabeled
 
     def _problem(self, X: Any, labels: Labels, k: int) -> Problem:
         return Problem(X, kernel=self._kernel(X, labels.weights), **self._given(labels, k))
 
     def _given(self: Any, labels: Labels, k: int) -> dict[str, Any]:
-        C, C_unlabeled = labels.costs(self.C, self._unlabeled_cost() if labels.unlabeled.any() else None)
+        C, C_unlabeled = labels.costs(self.C, self._unlabeled_cost(labels) if labels.unlabeled.any() else None)
         return {
             "y": labels.signs(k),
             "C": C,
@@ -366,7 +371,7 @@ def calibrated(estimator: Any, X: Any, y: Any, labels: Labels) -> CalibratedClas
     known = np.flatnonzero(~labels.unlabeled)
     truth = labels.classes[labels.index[known]]
     folds = StratifiedKFold(n_folds(truth))
-    like = clone(estimator).set_params(probability=False)
+    like = clone(estimator).set_params(probability=False, **estimator._settled())
     outputs = np.empty((len(known), len(labels.positives)))
     for k, (_, test) in enumerate(folds.split(known, truth)):
         members = np.setdiff1d(np.arange(len(labels.index)), known[test])

@@ -1,5 +1,6 @@
 """What classifiers share that minimize a formulation by a descent: method, solver, progress, classes in turn."""
 
+import itertools
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
@@ -84,7 +85,16 @@ class Descent(Transduction):
             )
 
         method: Any = self._asked_method()
-        parts, descents = list(problems.values()), self._descents(formulation)
+        names, parts = itertools.cycle(problems), list(problems.values())
+
+        def told(iteration: Iteration) -> None:
+            # Classes are recorded in turn.
+            print(
+                f"[{type(self).__name__}] class {next(names)}: objective {iteration.objective:.6g}, "
+                f"{iteration.stage:.0%} of the points have labels, {iteration.seconds:.3f} s"
+            )
+
+        descents = self._descents(formulation, told if self.verbose and self.multi_class != "potts" else None)
         if self.multi_class == "potts":
             return list(Potts(method, formulation, parts, descents, report if self.verbose else None).run().solutions)
         together = SeveralClasses(method, formulation, parts, descents, starts=self._starts(problems))
@@ -92,7 +102,7 @@ class Descent(Transduction):
 
     def _parts(self, first: Problem, labels: Labels, formulation: Formulation) -> list[dict[str, Problem]]:
         parts = super()._parts(first, labels, formulation)
-        if not self._is_joint:
+        if not self._is_joint or formulation.unlabeled is None:
             return parts
         if len(labels.classes) == 2 and self.multi_class == "potts":
             raise ValueError("multi_class='potts' is for more than two classes; y has two")

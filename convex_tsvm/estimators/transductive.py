@@ -53,11 +53,12 @@ class TransductiveSVC(KernelExpansion, Descent):
     method : str or Method
         How the objective is minimized: a descent of ``ct.table.METHODS``, or a :class:`~convex_tsvm.Method` of your
         own.  "cccp" takes tangents of the concave part (Collobert et al. 2006), "self_training" learns from the labels
-        that it is surest of first; "auto" is the latter for more than two classes or fewer than 50 labels, unless
-        ``multi_class``, ``loss``, ``annealing`` or a number of labels as ``balance`` ask for the former.  "switching"
-        (S3VMlight, Joachims 1999) and "annealing" (Sindhwani and Keerthi 2006) are for ``loss="hinge"`` and
-        ``"squared_hinge"``; as in Chapelle et al. 2008 are "gradient" (∇S3VM with ``"exp"``, ∇DA with those two),
-        "continuation" (``"exp"``) and "newton" (``"flat"``).  The guide says which to take.
+        that it is surest of first; "auto" is the latter for more than two classes or fewer than 50 labels of weight
+        > 0, unless ``multi_class``, ``loss``, ``s``, ``annealing`` or a number of labels as ``balance`` ask for the
+        former; a cross-validation by others counts the labels of each fit anew.  "switching" (S3VMlight, Joachims
+        1999) and "annealing" (Sindhwani and Keerthi 2006) are for ``loss="hinge"`` and ``"squared_hinge"``; as in
+        Chapelle et al. 2008 are "gradient" (∇S3VM with ``"exp"``, ∇DA with those two), "continuation" (``"exp"``) and
+        "newton" (``"flat"``).  The guide says which to take.
     method_options : dict
         Further options of the method: see the function of its name, such as :func:`~convex_tsvm.switching`.
     safe : bool
@@ -113,16 +114,28 @@ class TransductiveSVC(KernelExpansion, Descent):
     @property
     def _trains_itself(self) -> bool:
         """Whether method="auto" is self-training: of several classes, or from few labels, if nothing else is asked."""
-        plain = self.multi_class == "auto" and self.annealing is None and Balance.read(self.balance).word is None
         classes, labels = self._sizes
-        return plain and self.loss in ("auto", "hinge") and (classes > 2 or 0 < labels < self._few_labels)
+        plain = self.multi_class == "auto" and self.loss in ("auto", "hinge") and self.s == type(self).s
+        plain = plain and self.annealing is None and Balance.read(self.balance).word is None
+        return plain and (classes > 2 or 0 < labels < self._few_labels)
 
-    def _unlabeled_cost(self) -> Any:
+    def _settled(self) -> dict[str, Any]:
+        if not isinstance(self.method, str) or self.method != "auto":
+            return {}
+        return {"method": "self_training" if self._trains_itself else "cccp"}
+
+    def _unlabeled_cost(self, labels: Labels) -> Any:
         if not isinstance(self.C_unlabeled, str) or self.C_unlabeled != "auto":
             return self.C_unlabeled
+        C = self.C
         if not isinstance(self._asked_method(), SelfTraining):
             return "tenth"
-        return float(np.mean(self.C)) if np.ndim(self.C) else finite("C", self.C, above=0)
+        if np.ndim(C) == 0:
+            return finite("C", C, above=0)
+        # Entries of unlabelled points say nothing; what is wrong with the others is said where C is checked.
+        own = np.asarray(C)[~labels.unlabeled] if np.shape(C) == labels.index.shape else np.asarray(C)
+        is_good = own.dtype.kind in "biuf" and bool(np.isfinite(own).all()) and own.sum() > 0
+        return float(own.mean()) if is_good else "tenth"
 
     def _asked_balance(self) -> Any:
         # The supervised SVM has no balance, and there is nothing to warn of.
@@ -210,7 +223,7 @@ class LaplacianSVC(KernelExpansion, Descent):
     normalized: bool = True
     power: int = 1
 
-    def _unlabeled_cost(self) -> Any:
+    def _unlabeled_cost(self, labels: Labels) -> Any:
         return None
 
     def _problem(self, X: Any, labels: Labels, k: int) -> Problem:
@@ -329,7 +342,7 @@ class RelativeMarginClassifier(_OneCost):
     semi_supervised: bool = True
     balance: Any = None
 
-    def _unlabeled_cost(self) -> Any:
+    def _unlabeled_cost(self, labels: Labels) -> Any:
         if isinstance(self.C_compact, float) and self.C_compact == np.inf:
             return self.C  # any number does: it only says that unlabelled points have a cost
         return self.C_compact if self.C_compact == "balanced" else finite("C_compact", self.C_compact, above=0)

@@ -84,8 +84,9 @@ class BagAddition(Addition):
 
     def placed(self, problem: Problem) -> Addition:
         assert self.bags is not None
-        for bag in self.bags.points:
-            integer(f"addition {self.name!r}: a point of a bag", int(bag.max()), least=0, most=problem.n - 1)
+        if problem.source_rows is None:  # others are refused for being a part
+            for bag in self.bags.points:
+                integer(f"addition {self.name!r}: a point of a bag", int(bag.max()), least=0, most=problem.n - 1)
         return super().placed(problem)
 
 
@@ -147,10 +148,13 @@ def bag_loss(
     >>> np.sign(solution.scores)
     array([-1., -1., -1.,  1., -1.,  1.])
     """
-    points = tuple(np.array(bag).ravel() for bag in bags)
+    if not isinstance(loss, PLQ):
+        raise ValueError(f"loss={loss!r} must be a PLQ loss, such as losses.hinge()")
+    points = tuple(np.unique(np.array(bag)) for bag in bags)
     for bag in points:
         if len(bag) == 0 or bag.dtype.kind not in "iu" or bag.min() < 0:
             raise ValueError(f"bags: {bag.tolist()!r} must be row numbers of one point or more, from 0")
+    points = tuple(bag.astype(np.intp) for bag in points)
     sign = np.ones(len(points)) if signs is None else np.array(signs, dtype=float).ravel()
     costs = np.array(np.broadcast_to(np.asarray(cost, dtype=float), len(points)))
     if not points or len(sign) != len(points) or not np.isin(sign, (-1, 1)).all():

@@ -31,7 +31,8 @@ class Takes:
         """What of a formulation or of one of its convex steps is not taken, and what is; None if all of it is."""
         if not self.regularizers:
             if asked.additions and not (self.bags and _has_plain_bags(asked, problem)):
-                return f"additions={list(asked.additions)!r}: {'losses of bags only' if self.bags else 'none'}"
+                bags = "losses of bags only, whose points pay nothing else and are in one bag"
+                return f"additions={list(asked.additions)!r}: {bags if self.bags else 'none'}"
             if not asked.regularizer.is_squared_norm:
                 return f"regularizer={asked.regularizer!r}: 'l2' only"
         if not self.constraints and asked.constrains_outputs:

@@ -29,7 +29,7 @@ from .together import Together
 class SelfTraining(Method):
     """The procedure with its settings (see :func:`self_training`)."""
 
-    name, loss, best = "self-training", "hinge", False
+    name, loss, best = "self_training", "hinge", False
 
     #: For ν labels are probabilities at this temperature, or at so many standard deviations of outputs if that is less.
     temperature, deviations = 0.3, 0.6

@@ -27,8 +27,12 @@ def shares_together(
     """The shares of all classes among the unlabelled points, and their standard deviations, shape (n_classes,).
 
     ``signs`` are +1, -1 and 0 for unlabelled points, shape (n,), of each class; ``at_random`` is the probability that
-    labels were drawn from all points, so that their counts are evidence.
+    labels were drawn from all points, so that their counts are evidence.  Where counts settle it nothing else is asked.
     """
+    everything = np.array([float(np.sum(one[points.known] > 0)) for one in signs])
+    counted, errors = _by_counts(everything, at_random, points.how)
+    if errors.max() <= points.how.known:
+        return counted, errors
     how, y = points.how, np.array([one[points.keep] for one in signs])
     known, unknown = np.flatnonzero(y[0]), np.flatnonzero(y[0] == 0)
     index = y[:, known].argmax(axis=0)
@@ -52,7 +56,16 @@ def shares_together(
     if judged.any():
         scale, offsets = _calibration(left_out[judged], index[judged], how)
         probabilities = [softmax(scale * one + offsets, axis=1) / prior for one in found]
-    return _posterior(prior, at_random * counts, probabilities, how.judged_alike * int(judged.sum()), how)
+    return _posterior(prior, at_random * everything, probabilities, how.judged_alike * int(judged.sum()), how)
+
+
+def _by_counts(counts: Array, at_random: float, how: Inference) -> tuple[Array, Array]:
+    """Mean and standard deviation of shares by counts of labels alone: a mixture, as they may say nothing."""
+    parts = np.array([counts + how.at_random, np.full(len(counts), how.per_class)])
+    weight, sums = np.array([at_random, 1 - at_random]), parts.sum(axis=1, keepdims=True)
+    means = parts / sums
+    mean = weight @ means
+    return mean, np.sqrt(weight @ (means * (1 - means) / (sums + 1) + (means - mean) ** 2))
 
 
 def _calibration(outputs: Array, index: NDArray[np.intp], how: Inference) -> tuple[float, Array]:

@@ -15,13 +15,13 @@ from sklearn.svm import SVC
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from ..deadline import share_of_time, within
+from ..estimators.base import KernelExpansion
 from ..estimators.labels import Labels, ScoresLabeled, marker_of
-from ..estimators.transductive import TransductiveSVC
 from ..methods.left_out import folds_of
 from ..notice import warn
 from ..problem import Array
 from ..validation import finite, integer, is_sparse, one_of
-from .fits import Steps, fitted
+from .fits import Steps, default_estimator, fitted, routes
 
 #: Points up to which the graph is one of the families by default: its kernel takes n³ operations.
 GRAPH_POINTS = 4000
@@ -35,7 +35,7 @@ class Evidence(NamedTuple):
     weight : float
         Its share in the average; those of all families sum to 1.
     log_likelihood : float
-        Mean of the logarithm of the probability of a label that was left out.
+        Mean of the logarithm of the probability of a label that was left out; NaN if none could be.
     accuracy : float
         Share of these labels that were found.
     scale : float
@@ -72,7 +72,7 @@ class TransductiveEnsemble(ScoresLabeled, MetaEstimatorMixin, ClassifierMixin, B
     evidence : float >= 0, default 0.3
         How much a label left out counts: 1 if all say something of their own, 0 for the prior alone.
     cv : int, default 5
-        Parts that labels are left out in.
+        Parts that labels are left out in.  The kernel of all labelled points is in memory for it.
     time_limit : float > 0, optional
         Seconds for all families together.
 
@@ -125,11 +125,12 @@ class TransductiveEnsemble(ScoresLabeled, MetaEstimatorMixin, ClassifierMixin, B
         """
         one_of("combine", self.combine, ("average", "best"))
         tempering, parts = finite("evidence", self.evidence, least=0), integer("cv", self.cv, least=2)
-        families = dict(_default_families(X) if self.estimators is None else self.estimators)
-        given = ({"linear": 0.135} if self.estimators is None else {}) if self.prior is None else self.prior
+        X = X if hasattr(X, "shape") else np.asarray(X)
+        families = dict(_default_families(X) if self.estimators is None else _checked(self.estimators))
+        given: Any = ({"linear": 0.135} if self.estimators is None else {}) if self.prior is None else self.prior
+        if not isinstance(given, Mapping) or not set(given) <= set(families):
+            raise ValueError(f"prior={given!r} must be a dict of numbers by names of families: {', '.join(families)}")
         prior = {name: finite(f"prior[{name!r}]", value, above=0) for name, value in given.items()}
-        if not families:
-            raise ValueError("estimators=[] must be a list of at least one pair (name, estimator)")
         labels = Labels.read(y, self.unlabeled, type(self).__name__, sample_weight)
         self.estimators_: dict[str, Any] = {}
         with within(self.time_limit):
@@ -137,13 +138,15 @@ class TransductiveEnsemble(ScoresLabeled, MetaEstimatorMixin, ClassifierMixin, B
                 with share_of_time(len(families) - len(self.estimators_)):
                     self.estimators_[name] = fitted(clone(one), X, column_or_1d(y), sample_weight)
         self.classes_ = labels.classes
-        found = {name: _left_out(name, one, labels, parts) for name, one in self.estimators_.items()}
+        found = {name: _left_out(one, labels, parts) for name, one in self.estimators_.items()}
+        if not any(len(likely) for likely, _, _ in found.values()):
+            warn("every class has a single label: none can be left out, and families have the weights of the prior")
         speaks = np.array([float(likely.sum()) for likely, _, _ in found.values()])
         weights = softmax(tempering * speaks + np.log([prior.get(name, 1.0) for name in found]))
         if self.combine == "best":
             weights = np.eye(len(weights))[int(np.argmax(weights))]
         self.evidence_ = {
-            name: Evidence(float(weight), float(likely.mean()) if len(likely) else 0.0, right, scale)
+            name: Evidence(float(weight), float(likely.mean()) if len(likely) else np.nan, right, scale)
             for weight, (name, (likely, right, scale)) in zip(weights, found.items(), strict=True)
         }
         scores = {name: Steps.of(one).classifier.transduction_scores_ for name, one in self.estimators_.items()}
@@ -159,7 +162,14 @@ class TransductiveEnsemble(ScoresLabeled, MetaEstimatorMixin, ClassifierMixin, B
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Class of each point of X, shape (n,)."""
-        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
+        chosen = self.predict_proba(X).argmax(axis=1)  # which first sees whether there has been a fit
+        return np.asarray(self.classes_[chosen])
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of features of a fit."""
+        check_is_fitted(self, "evidence_")
+        return int(next(iter(self.estimators_.values())).n_features_in_)
 
     def _averaged(self, outputs: dict[str, Array]) -> NDArray[np.float64]:
         """Weighted probabilities by the outputs of the families."""
@@ -168,9 +178,9 @@ class TransductiveEnsemble(ScoresLabeled, MetaEstimatorMixin, ClassifierMixin, B
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self.estimators is None or all(
-            one.__sklearn_tags__().input_tags.sparse for _, one in self.estimators
-        )
+        inner = [one.__sklearn_tags__().input_tags for _, one in self.estimators or ()]
+        tags.input_tags.sparse = all(one.sparse for one in inner)
+        tags.input_tags.pairwise = any(one.pairwise for one in inner)
         return tags
 
     def __str__(self) -> str:
@@ -183,10 +193,26 @@ class TransductiveEnsemble(ScoresLabeled, MetaEstimatorMixin, ClassifierMixin, B
 
 
 def _default_families(X: Any) -> list[tuple[str, Any]]:
-    graph = [("graph", TransductiveSVC(C_manifold=1.0))] if X.shape[0] <= GRAPH_POINTS else []
-    plane = TransductiveSVC(kernel="linear", C=0.1, C_unlabeled=None)
-    linear = make_pipeline(StandardScaler(with_mean=not is_sparse(X)), plane)
-    return [("rbf", TransductiveSVC()), *graph, ("linear", linear)]
+    graph = [("graph", default_estimator(C_manifold=1.0))] if X.shape[0] <= GRAPH_POINTS else []
+    scaler: Any = StandardScaler(with_mean=not is_sparse(X))
+    scaler = scaler.set_fit_request(sample_weight=False) if routes() else scaler
+    linear = make_pipeline(scaler, default_estimator(kernel="linear", C=0.1, C_unlabeled=None))
+    return [("rbf", default_estimator()), *graph, ("linear", linear)]
+
+
+def _checked(estimators: Any) -> list[tuple[str, Any]]:
+    """Pairs of names and families; a ValueError if they are none, or no classifiers with a kernel."""
+    pairs = list(estimators) if isinstance(estimators, (list, tuple)) else []
+    named = all(isinstance(one, tuple) and len(one) == 2 and isinstance(one[0], str) for one in pairs)
+    if not pairs or not named or len({one[0] for one in pairs}) < len(pairs):
+        raise ValueError(f"estimators={estimators!r} must be a list of pairs (name, estimator) with different names")
+    for name, one in pairs:
+        if not isinstance(Steps.of(one).classifier, KernelExpansion):
+            raise ValueError(f"estimators: {name!r} is {one!r}; families are classifiers with a kernel, or end in one")
+    markers = [repr(marker_of(one)) for _, one in pairs]
+    if len(set(markers)) > 1:
+        raise ValueError(f"estimators mark unlabelled points by {', '.join(markers)}; take one marker")
+    return pairs
 
 
 def _of_each(outputs: Array) -> Array:
@@ -194,22 +220,19 @@ def _of_each(outputs: Array) -> Array:
     return np.column_stack([-outputs, outputs]) if outputs.ndim == 1 else outputs
 
 
-def _left_out(name: str, estimator: Any, labels: Labels, parts: int) -> tuple[Array, float, float]:
+def _left_out(estimator: Any, labels: Labels, parts: int) -> tuple[Array, float, float]:
     """Logarithms of the probabilities of labels left out, the share of those that are found, and the outputs' scale."""
-    classifier = Steps.of(estimator).classifier
-    if not hasattr(classifier, "solutions_"):
-        raise ValueError(f"estimators: {name!r} is {classifier!r}; families are classifiers of this package")
-    problem, known = classifier.solutions_[0].problem, np.flatnonzero(~labels.unlabeled)
+    problem = Steps.of(estimator).classifier.solutions_[0].problem
+    known = np.flatnonzero(~labels.unlabeled & (problem.cost > 0))
     gram = np.asarray(problem.rows().block(known, known), dtype=float)
-    index, C = labels.index[known], float(problem.cost[known].mean())
+    index, cost_of = labels.index[known], problem.cost[known]
     fold, outputs = folds_of(index, parts), np.full((len(known), len(labels.classes)), np.nan)
     for part in range(fold.max() + 1):
         train, test = np.flatnonzero(fold != part), np.flatnonzero(fold == part)
         if len(np.unique(index[train])) == len(labels.classes):
-            outputs[test] = _of_each(_supervised(gram, index, train, test, C, labels.positives))
+            outputs[test] = _of_each(_supervised(gram, index, train, test, cost_of, labels.positives))
     judged = ~np.isnan(outputs[:, 0])
     if not judged.any():
-        warn("every class has a single label: none can be left out, and families have the weights of the prior")
         return np.zeros(0), np.nan, 1.0
     outputs, index = outputs[judged], index[judged]
     rows = np.arange(len(index))
@@ -223,12 +246,17 @@ def _left_out(name: str, estimator: Any, labels: Labels, parts: int) -> tuple[Ar
 
 
 def _supervised(
-    gram: Array, index: NDArray[np.intp], train: NDArray[np.intp], test: NDArray[np.intp], C: float, classes: list[int]
+    gram: Array,
+    index: NDArray[np.intp],
+    train: NDArray[np.intp],
+    test: NDArray[np.intp],
+    costs: Array,
+    classes: list[int],
 ) -> Array:
     """Outputs at some labelled points of SVMs of the others, of each class or of the second of two."""
     found = [
-        SVC(C=C, kernel="precomputed")
-        .fit(gram[np.ix_(train, train)], index[train] == k)
+        SVC(C=1.0, kernel="precomputed")
+        .fit(gram[np.ix_(train, train)], index[train] == k, costs[train])
         .decision_function(gram[np.ix_(test, train)])
         for k in classes
     ]

@@ -270,13 +270,14 @@ class SharedFits:
     def groups(self, parts: list[tuple[Any, Any]], judge: Judge) -> list["Group"]:
         """Candidates that share a kernel matrix, together."""
         rough = clone(self.steps.classifier).set_params(tol=max(self.tol, self.steps.classifier.tol))
-        if "multi_class" in rough.get_params(deep=False):
+        if len(self.labels.classes) > 2 and "multi_class" in rough.get_params(deep=False):
             rough.set_params(multi_class="ovr")  # candidates are compared by fits of one class, which are faster
         # Parameters of which candidates with the same kernel matrix may have different values.
         others = ("C", "C_unlabeled", "C_compact", "balance", "epsilon", "loss", "s")
         shared: dict[str, dict[int, Any]] = {}
         for i, one in enumerate(self.candidates):
             candidate = clone(rough).set_params(**(self.steps.own(one) or {}))
+            candidate._sizes = self.fitted._sizes
             own = {name: value for name, value in candidate.get_params(deep=False).items() if name not in others}
             shared.setdefault(repr(sorted(own.items(), key=lambda item: item[0])), {})[i] = candidate
         return [Group(some, self.X, self.labels, parts, judge, self.warm_start) for some in shared.values()]
@@ -312,7 +313,7 @@ class Group:
     judge: Judge
     warm_start: bool = True
     _first: Any = field(default=None, init=False)
-    _descents: Any = field(default=None, init=False)
+    _descents: dict[type, Any] = field(default_factory=dict, init=False)
 
     def scores(self, fold: int, which: list[int]) -> dict[int, float]:
         """Scores on a fold of the candidates asked for, and of those that they are started from."""
@@ -334,7 +335,8 @@ class Group:
         """Outputs at some points, shape (n_points, 1 or n_classes), of candidates and of those that they start from."""
         parameters = {i: estimator.get_params(deep=False) for i, estimator in self.estimators.items()}
         found = {}
-        for chain in _chains(parameters, self.warm_start):
+        together = any(estimator._is_joint for estimator in self.estimators.values())  # which begins anew
+        for chain in _chains(parameters, self.warm_start and not together):
             last = max((place for place, i in enumerate(chain) if i in which), default=-1)
             outputs = np.empty((last + 1, len(points), len(labels.positives)))
             for column, k in enumerate(labels.positives):
@@ -382,10 +384,12 @@ class Group:
         formulation = estimator._formulation(problem)
         if not labels.unlabeled.any():
             formulation = formulation.supervised()
-        descents = self._descents
-        if exactly or descents is None:
+        # Without unlabelled points the method may be another one.
+        method = type(estimator._method(formulation))
+        descents = None if exactly else self._descents.get(method)
+        if descents is None:
             descents = estimator._descents(formulation)
-            self._descents = self._descents if exactly else descents
+            self._descents |= {} if exactly else {method: descents}
         with warnings.catch_warnings(action="default" if exactly else "ignore"), within(estimator.time_limit):
             solution, _ = descents.solve(formulation, problem, start=None if before is None else before.scores)
         if not exactly:

@@ -61,9 +61,9 @@ class TransductiveSearchCV(
         Those with a name count points by their ``sample_weight``.
     warm_start : bool, default True
         Whether descents follow C as it rises, and end in the minima that this leads to.  Without it every descent
-        begins at the supervised SVM, and scores are, up to ``tol``, those of ``GridSearchCV`` and `LabeledKFold`, if
-        classes are learned apart: candidates are compared by fits with ``multi_class="ovr"``, which take less time, and
-        the chosen one is fitted as the estimator is.
+        begins at the supervised SVM, and scores are, up to ``tol``, those of ``GridSearchCV`` and `LabeledKFold`
+        for two classes.  Candidates for several are compared by fits with ``multi_class="ovr"``, which take less time,
+        and the chosen one is fitted as the estimator is.
     tol : float > 0, default 0.1
         Tolerance of candidates, in units of the outputs, if it is more than their own, to which the chosen one is
         fitted.  Labels depend on it only where outputs are nearly 0.

@@ -38,6 +38,10 @@ class BagSolution(StepSolution):
         """That of the plain step, whose multipliers are ones of the bags, too."""
         return None if self.plain is None else self.plain.lower_bound
 
+    @property
+    def _gap_scale(self) -> float:
+        return super()._gap_scale if self.plain is None else self.plain._gap_scale
+
     def recomputed(self) -> StepSolution:
         """The same point with every figure computed from its dual variables."""
         assert self.plain is not None
