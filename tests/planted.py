@@ -355,7 +355,7 @@ SHARES = [
         "methods/shares.py",
         "float(np.sqrt(np.sum(weights * (shares - mean) ** 2)))",
         "float(np.sum(weights * (shares - mean) ** 2))",
-        ("tests/test_shares.py::test_estimates_are_near_the_truth_and_their_errors_are_those_that_they_make",),
+        ("tests/test_shares.py::test_moments_are_a_mean_and_a_standard_deviation",),
     ),
     Fault(
         "labels left out say nothing of the share",

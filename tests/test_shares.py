@@ -422,3 +422,9 @@ def test_many_labels_of_several_classes_are_counted():
     counted = np.bincount(truth[y >= 0]) / (y >= 0).sum()
     np.testing.assert_allclose(found.shares, counted, atol=2e-3)
     assert found.errors.max() < 0.02
+
+
+def test_moments_are_a_mean_and_a_standard_deviation():
+    """Of two shares that are equally probable, and of one that is certain."""
+    assert shares._moments(np.array([0.2, 0.6]), np.array([3.0, 3.0])) == pytest.approx((0.4, 0.2))
+    assert shares._moments(np.array([0.2, 0.6]), np.array([0.0, 5.0])) == pytest.approx((0.6, 0.0))
