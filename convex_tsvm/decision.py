@@ -27,6 +27,12 @@ def chosen_classes(outputs: Array) -> NDArray[np.intp]:
     return np.asarray((outputs >= outputs.max(axis=1, keepdims=True) - ZERO_OUTPUT).argmax(axis=1), dtype=np.intp)
 
 
+def of_each_class(outputs: Array) -> Array:
+    """Outputs of every class, shape (n, n_classes), where those of two may be of the second alone, (n,) or (n, 1)."""
+    outputs = outputs.reshape(len(outputs), -1)
+    return np.hstack([-outputs, outputs]) if outputs.shape[1] == 1 else outputs
+
+
 @dataclass(frozen=True, eq=False)
 class DecisionFunctions:
     """Some functions f_k(x) = Σ_i a_ki k(x_i, x) + b_k on the same points, or w_k·x + b_k in the linear space.

@@ -1448,8 +1448,8 @@ TOGETHER = [
     Fault(
         "the calibration forgets its offsets",
         "methods/several_shares.py",
-        "np.append(slope, p.sum(axis=0) + how.sure_of_offsets * offsets)",
-        "np.append(slope, 0 * offsets)",
+        "with_offsets * (p.sum(axis=0) + how.sure_of_offsets * offsets)",
+        "0 * offsets",
         ("tests/test_shares.py::test_the_calibration_is_the_most_likely_one",),
     ),
     Fault(

@@ -16,7 +16,7 @@ from sklearn.exceptions import NotFittedError
 import convex_tsvm as ct
 from convex_tsvm.methods import shares
 from convex_tsvm.methods.left_out import FewPoints, Inference, without_parts
-from convex_tsvm.methods.several_shares import _calibration, _posterior
+from convex_tsvm.methods.several_shares import _posterior, calibration
 from convex_tsvm.methods.shares import per_class_probability, spoilt
 from convex_tsvm.solvers.dual.small import BalancedProblem, SmallProblems
 
@@ -382,7 +382,7 @@ def test_the_calibration_is_the_most_likely_one():
     rng, how = np.random.default_rng(0), Inference()
     index = rng.integers(0, 3, 60)
     outputs = 1.5 * np.eye(3)[index] + rng.standard_normal((60, 3))
-    scale, offsets = _calibration(outputs, index, how)
+    scale, offsets = calibration(outputs, index, how)
 
     def value(parameters):
         scaled = np.exp(parameters[0]) * outputs + parameters[1:]

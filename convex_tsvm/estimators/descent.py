@@ -97,8 +97,7 @@ class Descent(Transduction):
         descents = self._descents(formulation, told if self.verbose and self.multi_class != "potts" else None)
         if self.multi_class == "potts":
             return list(Potts(method, formulation, parts, descents, report if self.verbose else None).run().solutions)
-        together = SeveralClasses(method, formulation, parts, descents, starts=self._starts(problems))
-        return list(together.solutions(together.guarded()))
+        return list(SeveralClasses(method, formulation, parts, descents, starts=self._starts(problems)).solved())
 
     def _parts(self, first: Problem, labels: Labels, formulation: Formulation) -> list[dict[str, Problem]]:
         parts = super()._parts(first, labels, formulation)

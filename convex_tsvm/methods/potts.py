@@ -164,7 +164,7 @@ class Potts(Together):
 
     def run(self) -> PottsSolution:
         """Descend, and return what was found."""
-        solutions = self.solutions(self.guarded())
+        solutions = self.solved()
         return PottsSolution(
             solutions=solutions,
             # After an interruption these are the labels that the functions were trained on.

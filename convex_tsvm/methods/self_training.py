@@ -13,7 +13,7 @@ import scipy.optimize
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 
-from ..decision import chosen_classes
+from ..decision import chosen_classes, of_each_class
 from ..formulations import Formulation
 from ..instance import Instance, StepSolver
 from ..problem import Array, Problem
@@ -55,7 +55,7 @@ class SelfTraining(Method):
         paying = problem.cost[unknown] > 0
         while number < self.rounds + runs[0].settings.max_iter:
             points, values, stage = [], [], min(number / self.rounds, 1.0)
-            signs = [np.where(labels == k, 1.0, -1.0) for k in places(runs)]
+            signs = [np.where(labels == k, 1.0, -1.0) for k in ([1] if len(runs) == 1 else range(len(runs)))]
             for run, one in zip(runs, signs, strict=True):
                 if number == 0:
                     points.append(run.begun(run.solve(run.envelope_step())))
@@ -68,8 +68,7 @@ class SelfTraining(Method):
             least = sum(values) if stage == 1 else np.inf
             for run, point, one, value in zip(runs, points, signs, values, strict=True):
                 run.record(point, stage=stage, labels=one, objective=value)
-            outputs = np.column_stack([point.outputs[unknown] for point in points])
-            outputs = np.column_stack([-outputs, outputs]) if len(runs) == 1 else outputs
+            outputs = of_each_class(np.column_stack([point.outputs[unknown] for point in points]))
             ahead = outputs if shares is None else outputs + self._multipliers(outputs[paying], shares)
             before = labels.copy()
             labels[unknown] = chosen_classes(ahead[:, 1] - ahead[:, 0] if len(runs) == 1 else ahead)
@@ -115,11 +114,6 @@ class SeveralClasses(Together):
     def descend(self) -> str:
         """The rounds of the method, for all classes."""
         return self.method.learn(self.runs, self.labels, shares_of(self.instances), self.begun)
-
-
-def places(runs: Sequence[Run]) -> list[int]:
-    """The classes that runs are of: the second of two, or each."""
-    return [1] if len(runs) == 1 else list(range(len(runs)))
 
 
 def shares_of(instances: Sequence[Instance]) -> Array | None:

@@ -54,7 +54,7 @@ def shares_together(
     judged = ~np.isnan(left_out[:, 0])
     probabilities = []
     if judged.any():
-        scale, offsets = _calibration(left_out[judged], index[judged], how)
+        scale, offsets = calibration(left_out[judged], index[judged], how)
         probabilities = [softmax(scale * one + offsets, axis=1) / prior for one in found]
     return _posterior(prior, at_random * everything, probabilities, how.judged_alike * int(judged.sum()), how)
 
@@ -68,8 +68,13 @@ def _by_counts(counts: Array, at_random: float, how: Inference) -> tuple[Array, 
     return mean, np.sqrt(weight @ (means * (1 - means) / (sums + 1) + (means - mean) ** 2))
 
 
-def _calibration(outputs: Array, index: NDArray[np.intp], how: Inference) -> tuple[float, Array]:
-    """a and b with which softmax(a f + b) are the most likely probabilities of the classes that labels are of."""
+def calibration(
+    outputs: Array, index: NDArray[np.intp], how: Inference, *, with_offsets: bool = True
+) -> tuple[float, Array]:
+    """a and b with which softmax(a f + b) are the most likely probabilities of the classes that labels are of.
+
+    Without offsets b is 0.
+    """
     rows = np.arange(len(index))
 
     def cost(parameters: Array) -> tuple[float, Array]:
@@ -80,7 +85,7 @@ def _calibration(outputs: Array, index: NDArray[np.intp], how: Inference) -> tup
         penalty = 0.5 * how.sure_of_offsets * float(offsets @ offsets)
         penalty += 0.5 * how.sure_of_scale * (parameters[0] - 1) ** 2
         slope = scale * float((p * outputs).sum()) + how.sure_of_scale * (parameters[0] - 1)
-        return value + penalty, np.append(slope, p.sum(axis=0) + how.sure_of_offsets * offsets)
+        return value + penalty, np.append(slope, with_offsets * (p.sum(axis=0) + how.sure_of_offsets * offsets))
 
     found = minimize(cost, np.append(1.0, np.zeros(outputs.shape[1])), jac=True, method="L-BFGS-B").x
     return float(np.exp(found[0])), found[1:]

@@ -19,7 +19,7 @@ from .run import Interrupted, Method, Run
 
 
 class Together(ABC):
-    """Problems of several classes, each against the rest, on the same points; or that of one of two classes.
+    """Problems of several classes, each against the rest, on the same points.
 
     A subclass descends (:meth:`descend`): it has steps of :attr:`runs`, one a problem, solved and recorded, and keeps
     in :attr:`labels` the class of each point, as a place among the problems.
@@ -43,10 +43,10 @@ class Together(ABC):
     def descend(self) -> str:
         """Solve steps and record them; "converged" or "max_iter"."""
 
-    def guarded(self) -> str:
-        """Descend, and say how that ended; the best point so far is kept, as for a single class."""
+    def solved(self) -> tuple[Solution, ...]:
+        """Descend, and the function of each class; what is best when that is ended is kept, as for a single class."""
         try:
-            return self.descend()
+            status = self.descend()
         except (Interrupted, TimeIsUp, KeyboardInterrupt) as stop:
             status = "time_limit" if isinstance(stop, TimeIsUp) else "interrupted"
             if isinstance(stop, Interrupted):
@@ -57,19 +57,13 @@ class Together(ABC):
                 if not run.history:
                     run.fall_back()
             warn(f"{status}: the best point so far is returned")
-            return status
+        for run in self.runs:
+            run.status = status
+        return tuple(run.solution(self.method) for run in self.runs)
 
     def signs(self, k: int) -> NDArray[np.float64]:
         """The labels +1 of class k and -1 of the others, shape (n,)."""
         return np.where(self.labels == k, 1.0, -1.0)
-
-    def solutions(self, status: str) -> tuple[Solution, ...]:
-        """The function of each class."""
-        found = []
-        for run in self.runs:
-            run.status = status
-            found.append(run.solution(self.method))
-        return tuple(found)
 
 
 def _on_the_same_points(problems: Sequence[Problem]) -> list[Problem]:

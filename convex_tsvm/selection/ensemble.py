@@ -6,7 +6,6 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.pipeline import make_pipeline
@@ -15,9 +14,11 @@ from sklearn.svm import SVC
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from ..deadline import share_of_time, within
+from ..decision import chosen_classes, of_each_class
 from ..estimators.base import KernelExpansion
 from ..estimators.labels import Labels, ScoresLabeled, marker_of
-from ..methods.left_out import folds_of
+from ..methods.left_out import Inference, folds_of
+from ..methods.several_shares import calibration
 from ..notice import warn
 from ..problem import Array
 from ..validation import finite, integer, is_sparse, one_of
@@ -151,7 +152,7 @@ class TransductiveEnsemble(ScoresLabeled, MetaEstimatorMixin, ClassifierMixin, B
         }
         scores = {name: Steps.of(one).classifier.transduction_scores_ for name, one in self.estimators_.items()}
         self.transduction_scores_ = self._averaged(scores)
-        found_classes = self.classes_[self.transduction_scores_.argmax(axis=1)]
+        found_classes = self.classes_[chosen_classes(self.transduction_scores_)]
         self.transduction_ = np.where(labels.unlabeled, found_classes, self.classes_[np.maximum(labels.index, 0)])
         return self
 
@@ -162,7 +163,7 @@ class TransductiveEnsemble(ScoresLabeled, MetaEstimatorMixin, ClassifierMixin, B
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Class of each point of X, shape (n,)."""
-        chosen = self.predict_proba(X).argmax(axis=1)  # which first sees whether there has been a fit
+        chosen = chosen_classes(self.predict_proba(X))  # which first sees whether there has been a fit
         return np.asarray(self.classes_[chosen])
 
     @property
@@ -173,7 +174,9 @@ class TransductiveEnsemble(ScoresLabeled, MetaEstimatorMixin, ClassifierMixin, B
 
     def _averaged(self, outputs: dict[str, Array]) -> NDArray[np.float64]:
         """Weighted probabilities by the outputs of the families."""
-        parts = [one.weight * softmax(one.scale * _of_each(outputs[k]), axis=1) for k, one in self.evidence_.items()]
+        parts = [
+            one.weight * softmax(one.scale * of_each_class(outputs[k]), axis=1) for k, one in self.evidence_.items()
+        ]
         return np.asarray(np.sum(parts, axis=0))
 
     def __sklearn_tags__(self) -> Any:
@@ -215,11 +218,6 @@ def _checked(estimators: Any) -> list[tuple[str, Any]]:
     return pairs
 
 
-def _of_each(outputs: Array) -> Array:
-    """Outputs of every class, shape (n, n_classes)."""
-    return np.column_stack([-outputs, outputs]) if outputs.ndim == 1 else outputs
-
-
 def _left_out(estimator: Any, labels: Labels, parts: int) -> tuple[Array, float, float]:
     """Logarithms of the probabilities of labels left out, the share of those that are found, and the outputs' scale."""
     problem = Steps.of(estimator).classifier.solutions_[0].problem
@@ -230,19 +228,14 @@ def _left_out(estimator: Any, labels: Labels, parts: int) -> tuple[Array, float,
     for part in range(fold.max() + 1):
         train, test = np.flatnonzero(fold != part), np.flatnonzero(fold == part)
         if len(np.unique(index[train])) == len(labels.classes):
-            outputs[test] = _of_each(_supervised(gram, index, train, test, cost_of, labels.positives))
+            outputs[test] = of_each_class(_supervised(gram, index, train, test, cost_of, labels.positives))
     judged = ~np.isnan(outputs[:, 0])
     if not judged.any():
         return np.zeros(0), np.nan, 1.0
     outputs, index = outputs[judged], index[judged]
-    rows = np.arange(len(index))
-
-    def cost(log_scale: float) -> float:
-        likely = log_softmax(np.exp(log_scale) * outputs, axis=1)[rows, index]
-        return -float(likely.sum()) + 0.05 * (log_scale - 1) ** 2  # outputs of SVMs are about margins
-
-    scale = float(np.exp(minimize_scalar(cost, bounds=(-5.0, 5.0), method="bounded").x))
-    return log_softmax(scale * outputs, axis=1)[rows, index], float(np.mean(outputs.argmax(axis=1) == index)), scale
+    scale, _ = calibration(outputs, index, Inference(), with_offsets=False)
+    likely = log_softmax(scale * outputs, axis=1)[np.arange(len(index)), index]
+    return likely, float(np.mean(chosen_classes(outputs) == index)), scale
 
 
 def _supervised(
@@ -260,4 +253,4 @@ def _supervised(
         .decision_function(gram[np.ix_(test, train)])
         for k in classes
     ]
-    return found[0] if len(found) == 1 else np.column_stack(found)
+    return np.column_stack(found)

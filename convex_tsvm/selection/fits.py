@@ -365,13 +365,12 @@ class Group:
 
     def _together(self, estimator: Any) -> list[Solution]:
         """The solutions of all classes on all points, learned together."""
-        labels, first = self.labels, estimator._problem(self.X, self.labels, self.labels.positives[0])
-        problems = {str(k): first.replace(**estimator._given(labels, k)) for k in labels.positives}
+        first = estimator._problem(self.X, self.labels, self.labels.positives[0])
         formulation = estimator._formulation(first)
-        formulation = formulation if labels.unlabeled.any() else formulation.supervised()
+        formulation = formulation if self.labels.unlabeled.any() else formulation.supervised()
         with within(estimator.time_limit):
-            found: list[Solution] = estimator._solve(formulation, problems)
-        return found
+            parts = estimator._parts(first, self.labels, formulation)
+            return [solution for part in parts for solution in estimator._solve(formulation, part)]
 
     def _solution(
         self, estimator: Any, labels: Labels, k: int, before: Solution | None, exactly: bool = False
