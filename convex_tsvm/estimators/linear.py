@@ -249,14 +249,25 @@ class LinearTransductiveSVC(Descent):
         X, labels = super()._read(X, y, sample_weight)
         if self.kernel_approximation is None:
             return X, labels
+        self._fit_features(X)
+        return mapped(self.approximation_, X), labels
+
+    def _fit_features(self, X: LinearPoints) -> None:
         integer("random_state", self.random_state, least=0)
         self.approximation_ = fitted_map(self.kernel_approximation, X, **taken(self, fitted_map))
-        return mapped(self.approximation_, X), labels
 
     def _store(self, labels: Labels, solutions: list[Solution]) -> None:
         super()._store(labels, solutions)
-        if self.kernel_approximation is not None:
-            self.model_ = model_of_points(self.approximation_, self.model_, self.n_features_in_)
+        self._keep_coefficients()
+
+    def _keep_coefficients(self) -> None:
+        """Set ``coef_``, or with features the model of points that is linear in them."""
+        self._learned = self.model_.weights
+        if self.kernel_approximation is None:
+            self.coef_ = self._learned
+            return
+        self.model_ = model_of_points(self.approximation_, self.model_, self.n_features_in_)
+        if hasattr(self, "coef_"):
             del self.coef_
 
     def _problem(self, X: LinearPoints, labels: Labels, k: int) -> Problem:
@@ -324,7 +335,8 @@ class LinearTransductiveSVC(Descent):
         Every chunk sees tangents at what was learned before it, so that unlabelled points say something from the second
         one on.  The result is near that of ``fit`` with ``method="cccp"``, not the same; ``method`` has no say.  L and
         U are the numbers of points that have come: where points come several times use ``lambda_``, not C.  The
-        estimator then has ``classes_``, ``coef_``, ``intercept_``, ``n_iter_`` (steps) and ``online_``.
+        estimator then has ``classes_``, ``coef_``, ``intercept_``, ``n_iter_`` (steps) and ``online_``.  With a
+        ``kernel_approximation`` the features are fitted to the first chunk, and it learns a function of the kernel.
 
         Parameters
         ----------
@@ -334,33 +346,32 @@ class LinearTransductiveSVC(Descent):
         classes : array, shape (n_classes,), optional
             All classes; needed at the first call.
         """
-        first = not hasattr(self, "online_")
-        learned = not first or hasattr(self, "coef_")
+        learned, with_features = hasattr(self, "model_"), self.kernel_approximation is not None
         X = canonical(validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=not learned))
         signs = self._online_signs(X, y, classes)
-        if first:
-            start = getattr(self, "coef_", np.zeros((signs.shape[0], X.shape[1])))
+        if with_features:
+            if not learned:
+                self._fit_features(linear_points(X))
+            X = np.asarray(mapped(self.approximation_, linear_points(X)).X, dtype=float)
+        if not hasattr(self, "online_"):
+            start = self._learned if learned else np.zeros((signs.shape[0], X.shape[1]))
             seed = integer("random_state", self.random_state, least=0)
             with_bias, model = self.fit_intercept, self.loss
             if not isinstance(model, Formulation):
                 model = tsvm(model, fit_intercept=with_bias, balance="linear" if with_bias else None)
-            self.online_ = OnlineDescent(model, np.array(start, dtype=float), seed)
+            self.online_ = OnlineDescent(model, np.array(start, dtype=float), seed, whitened=with_features)
         online = self.online_
         online.count_labels(signs)
         ridge, ratio = self._online_costs(online, int(np.count_nonzero(signs[0] == 0)))
         online.learn(X, signs, ridge=ridge, ratio=ratio, means=self._online_means(online))
-        self.coef_, self.intercept_, self.n_iter_ = online.average.copy(), online.intercept, online.n_steps
-        own = (Linear(), self.coef_, np.eye(len(self.coef_)), self.intercept_, X.shape[1])
+        self.intercept_, self.n_iter_ = online.intercept, online.n_steps
+        own = (Linear(), online.average.copy(), np.eye(len(signs)), self.intercept_, X.shape[1])
         self.model_ = FittedModel(*own, classes=self.classes_, parameters=self.get_params(deep=False))
+        self._keep_coefficients()
         return self
 
     def _online_signs(self, X: Any, y: ArrayLike, classes: ArrayLike | None) -> NDArray[np.float64]:
         """+1, -1 and 0 of the points of a chunk for each function, shape (K, n)."""
-        if self.kernel_approximation is not None:
-            raise ValueError(
-                f"kernel_approximation={self.kernel_approximation!r}: partial_fit learns linear functions; put a "
-                "transformer before it"
-            )
         if classes is not None:
             given = np.unique(column_or_1d(classes))
             if hasattr(self, "classes_") and not np.array_equal(given, self.classes_):

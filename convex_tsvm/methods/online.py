@@ -1,4 +1,4 @@
-"""Stochastic CCCP of linear functions: tangents at what was learned so far, averaged subgradient steps between them.
+"""Stochastic CCCP: tangents at what was learned so far, and averaged subgradient steps between them.
 
 Collobert et al. (2006, §6.3) suggest it: "online and stochastic" forms of the CCCP for TSVMs.  A chunk of points is one
 step of CCCP: the concave parts of the losses are replaced by their tangents at the averaged w, and the convex problem
@@ -7,13 +7,17 @@ minimized is
 
     ½ μ ‖w‖² + mean over labelled points of ℓ(y f) + λ' mean over unlabelled points of ℓ*(f),
 
-the TSVM divided by C L, with μ = 1 / (C L) and λ' = C* U / (C L) for L labelled and U unlabelled points.
+the TSVM divided by C L, with μ = 1 / (C L) and λ' = C* U / (C L) for L labelled and U unlabelled points.  Of features
+that stand for a kernel few carry most of the variance: there steps are divided by the covariance of the points, which
+Newton's step would do for losses of constant curvature.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.linalg
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
@@ -34,6 +38,9 @@ class OnlineDescent:
         and a linear balance or none.
     w : array, shape (K, d)
         To begin with.
+    random_state : int, default 0
+    whitened : bool, default False
+        Whether steps are divided by the covariance of the points that have come (8 d² bytes, d³ operations a chunk).
 
     Attributes
     ----------
@@ -49,6 +56,7 @@ class OnlineDescent:
     formulation: Formulation
     w: Array
     random_state: int = 0
+    whitened: bool = False
     average: Array = field(init=False)
     n_labeled: int = field(default=0, init=False)
     n_unlabeled: int = field(default=0, init=False)
@@ -56,11 +64,16 @@ class OnlineDescent:
     # How subgradient steps are made.
     # Unlabelled points of a step, and the most labelled ones, which are drawn anew for each.
     of_unlabeled: ClassVar[int] = 64
-    of_labeled: ClassVar[int] = 32
+    of_labeled: ClassVar[int] = 256
     most_kept: ClassVar[int] = (
         5000  # so many of the labelled points that have come are kept, drawn evenly: chunks need not have any
     )
-    forgetting: ClassVar[float] = 3.0  # the average forgets early iterates like t^-(this + 1) (Shamir and Zhang 2013)
+    # The average forgets early iterates, whose tangents knew little, like t^-(this + 1) (Shamir and Zhang 2013).
+    forgetting: ClassVar[float] = 40.0
+    # Small chunks are gone through several times, until so many steps have been taken.
+    least_steps: ClassVar[int] = 16
+    # Whitened steps are so many times shorter than losses of curvature 2 would have them, against noise.
+    shorter: ClassVar[float] = 8.0
 
     def __post_init__(self) -> None:
         formulation = self.formulation
@@ -72,7 +85,8 @@ class OnlineDescent:
             raise ValueError("partial_fit takes piecewise linear-quadratic losses")
         K, d = self.w.shape
         self.average, self.b, self.average_b = self.w.copy(), np.zeros(K), np.zeros(K)
-        self.mean, self.square, self.positives = np.zeros(d), 0.0, np.zeros(K)
+        self.mean, self.positives = np.zeros(d), np.zeros(K)
+        self.middle, self.scatter = np.zeros(d), np.zeros((d, d) if self.whitened else ())
         #: Convex, so that the slope nearest to zero at a kink is a subgradient.
         self.labeled: Any = formulation.labeled
         self.convex: Any = formulation.parts[2][0]
@@ -107,14 +121,15 @@ class OnlineDescent:
         if self.centred and means is not None:
             self.b = self.average_b = means.copy()
         self._keep(X[known], signs[:, known])
+        steps = self._divided_by(ridge, ratio)
         slopes = np.zeros((0, len(self.w)))
         if len(unknown):  # those of the concave part of the loss at the averaged functions, shape (n_unlabeled, K)
             outputs = self._outputs(X[unknown], self.average, self.average_b)
             slopes = np.asarray(self.formulation.parts[2][1].supergradient(outputs))
-        order = self.rng.permutation(len(unknown))
-        n_batches = max(1, -(-len(order) // self.of_unlabeled), -(-len(known) // self.of_labeled))
-        for part in np.array_split(order, n_batches):
-            self._step(X[unknown[part]], slopes[part], ridge, ratio)
+        n_batches = max(1, -(-len(unknown) // self.of_unlabeled), -(-len(known) // self.of_labeled))
+        for _ in range(-(-self.least_steps // n_batches)):
+            for part in np.array_split(self.rng.permutation(len(unknown)), n_batches):
+                self._step(X[unknown[part]], slopes[part], ridge, ratio, steps)
 
     def count_labels(self, signs: Array) -> None:
         """Count labelled points by class, before they are learned from, as shares may be theirs."""
@@ -122,16 +137,40 @@ class OnlineDescent:
         self.positives += (signs > 0).sum(axis=1)
 
     def _count(self, X: Any, unknown: NDArray[np.intp]) -> None:
-        """The mean of the unlabelled points, and the mean square of all points, from that mean if w is."""
+        """The mean of the unlabelled points, and the covariance of all points, or its trace."""
         new, n = len(unknown), X.shape[0]
         if new:
             self.n_unlabeled += new
             self.mean += (np.asarray(X[unknown].mean(axis=0)).ravel() - self.mean) * new / self.n_unlabeled
-        square = float(X.multiply(X).sum() if is_sparse(X) else np.einsum("ij,ij->", X, X)) / n
-        if self.centred:
-            middle = np.asarray(X.mean(axis=0)).ravel()
-            square = max(square - float(middle @ middle), 0.0) + float(np.sum((middle - self.mean) ** 2))
-        self.square += (square - self.square) * n / max(n, self.n_labeled + self.n_unlabeled)
+        before, middle = max(self.n_labeled + self.n_unlabeled - n, 0), np.asarray(X.mean(axis=0)).ravel()
+        self.scatter = (self.scatter * before + self._scatter(X, middle)) / (before + n)
+        apart, weight = middle - self.middle, n / (before + n)
+        self.scatter += weight * (1 - weight) * (np.outer(apart, apart) if self.whitened else apart @ apart)
+        self.middle += weight * apart
+
+    def _scatter(self, X: Any, middle: Array) -> Array:
+        """The sum of (x - middle) (x - middle)ᵀ over points whose mean is the middle, or its trace."""
+        n, far = X.shape[0], middle
+        if is_sparse(X):
+            if not self.whitened:
+                return np.asarray(X.multiply(X).sum() - n * far @ far)
+            return np.asarray((X.T @ X).toarray() - n * np.outer(far, far))
+        own = X - middle
+        return np.asarray(own.T @ own if self.whitened else np.einsum("ij,ij->", own, own))
+
+    def _divided_by(self, ridge: float, ratio: float) -> tuple[Callable[[Array], Array], float]:
+        """What makes steps of gradients, shape (K, d), and a bound on second derivatives.
+
+        The division is by the bound, or if ``whitened`` by the matrix that it is the trace of.
+        """
+        away = self.middle - self.mean if self.centred else self.middle
+        outer = np.outer(away, away) if self.whitened else away @ away
+        second = 2 * (1 + ratio) * (self.scatter + outer)
+        bound = max(float(np.trace(second) if self.whitened else second), 1e-300)
+        if not self.whitened:
+            return lambda gradient: gradient / bound, bound
+        factor = scipy.linalg.cho_factor(self.shorter * second + ridge * np.eye(len(second)))
+        return lambda gradient: np.asarray(scipy.linalg.cho_solve(factor, gradient.T).T), bound
 
     def _keep(self, X: Any, signs: Array) -> None:
         """Keep labelled points, an even sample if there are many."""
@@ -149,7 +188,7 @@ class OnlineDescent:
         """f, shape (n, K)."""
         return np.asarray(X @ w.T) - (w @ self.mean if self.centred else 0.0) + b
 
-    def _step(self, unlabeled: Any, slopes: Array, ridge: float, ratio: float) -> None:
+    def _step(self, unlabeled: Any, slopes: Array, ridge: float, ratio: float, steps: Any) -> None:
         """One subgradient step, from some unlabelled points and labelled ones that are drawn, and the average of it."""
         w, b = self.w, self.b
         gradient, shift = ridge * w, np.zeros(len(w))
@@ -164,11 +203,11 @@ class OnlineDescent:
             pull = ratio * (self.convex.supergradient(f) + slopes) / len(slopes)
             gradient, shift = self._pulled(gradient, shift, unlabeled, pull)
         self.n_steps += 1
-        first = 1 / (2 * (1 + ratio) * max(self.square, 1e-300))
-        rate = 1 / (ridge * self.n_steps + 1 / first)
-        self.w = w - rate * gradient
+        divided, bound = steps
+        shorter = 1 + ridge * self.n_steps / bound
+        self.w = w - divided(gradient) / shorter
         if self.formulation.fit_intercept and not self.centred:
-            self.b = b - rate * shift
+            self.b = b - shift / (bound * shorter)
         weight = (self.forgetting + 1) / (self.n_steps + self.forgetting)
         self.average += weight * (self.w - self.average)
         self.average_b = self.average_b + weight * (self.b - self.average_b)
