@@ -211,6 +211,9 @@ def test_the_unrelaxed_machine_against_every_labelling(seed, regularizer, solver
         value = model.problem.solve(solver=solver, **options)
     assert value == pytest.approx(least, rel=1e-4)
     assert (model.labels[problem.unlabeled] > 0).sum() == 3
+    if regularizer == "l2":
+        found = ct.exact_search(ct.formulations.unrelaxed_compact_margin(epsilon, C_compact), problem)
+        assert found.objective == pytest.approx(least, rel=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(3))

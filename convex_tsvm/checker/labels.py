@@ -17,6 +17,8 @@ def labels_of(low: Any, high: Any) -> Any:
 class Labels:
     """min ½ ‖w‖² + Σ c ℓ(y f) over w, b and the labels that are 0 in y, under the constraint that the file states.
 
+    With a ``spread`` (ε, C₃) every point also pays C₃ max(0, |f - mean of f in its class| - ε).
+
     Once the constraint is eliminated there are a kernel G, offsets o and a constant, with f = <w, φ_i> + o_i (+ b, if
     ``bias``).  For the squared hinge v = f + y ξ are the outputs with signed slacks, and M = G + Diag(1 / 2c).
     """
@@ -42,6 +44,12 @@ class Labels:
             demand(math.isfinite(self.value), f"the constraint asks for {self.value!r}; it must be a finite number")
         demand(self.kind != "targets" or (self.squared and not self.bias), "targets need the squared hinge and no bias")
         self.cap = np.full(n, np.inf) if self.squared else self.cost
+        self.epsilon, self.compact = map(float, stated.get("spread", (0.0, 0.0)))
+        self.spreads = "spread" in stated
+        finite = 0 <= self.epsilon < math.inf and 0 <= self.compact < math.inf
+        demand(finite, f"a spread of {(self.epsilon, self.compact)!r}; it must be two finite numbers >= 0")
+        counts = self.kind == "count" and not self.squared
+        demand(counts or not self.spreads, "a spread of classes needs a number of labels +1, and the hinge")
         self.settle(kernel_matrix(kernel, stated, arrays, n))
 
     def settle(self, K: Any) -> None:
@@ -83,8 +91,23 @@ class Labels:
         """M γ + o."""
         return self.G @ gamma + self.ridge * gamma + self.o
 
+    def weights(self, y: Any, gamma: Any, g: Any) -> tuple[Ball, float]:
+        """Balls of the weights γ + g - (mean of g over the known points of the class), and a price for g, or more."""
+        g = np.where(y != 0, np.clip(g, -self.compact, self.compact), 0.0)
+        weights, paid = Ball(gamma) + g, float(np.abs(g).sum())
+        for sign, more in ((1.0, self.value), (-1.0, len(self.unknown) - self.value)):
+            own, size = y == sign, (self.y == sign).sum() + more
+            k = max(int(own.sum()), 1)
+            mean = Ball(g[own]).sum() * Ball(1 / k, EPS)
+            weights = weights - mean * own
+            paid += float(max(size - own.sum(), 0) * mean.size)
+        return weights, self.epsilon * paid * MORE
+
     def square(self, gamma: Any) -> float:
-        """A number that γᵀ M γ does not exceed."""
+        """A number that γᵀ M γ does not exceed, for any of some balls."""
+        if isinstance(gamma, Ball):
+            moved = float(gamma.rad @ np.sqrt(self.variance)) * MORE
+            return (math.sqrt(self.square(gamma.mid)) + moved) ** 2 * MORE
         found = (Ball(gamma) * (self.G @ gamma)).sum() + (self.ridge * gamma * gamma).sum()
         if found.rad > 1e-9 * abs(found.mid):
             # Too much cancels for double precision.
@@ -92,12 +115,12 @@ class Labels:
             found = Ball.exact(column(gamma).transpose() * (K + ridge) * column(gamma))[0]
         return max(float(found.high), 0.0)
 
-    def least(self, gamma: Any, y: Any) -> float:
-        """γᵀ (y - o) - ½ γᵀ M γ + constant, or less."""
-        return float(((Ball(gamma * y) - self.o * gamma).sum() + self.constant - 0.5 * self.square(gamma)).low)
+    def least(self, gamma: Any, y: Any, square: float) -> float:
+        """γᵀ (y - o) - ½ ``square`` + constant, or less."""
+        return float(((Ball(gamma * y) - self.o * gamma).sum() + self.constant - 0.5 * square).low)
 
     def most(self, y: Any, gamma: Any, mean: float) -> float:
-        """½ ‖w‖² + Σ c ℓ(y f) for w = Σ γ_i φ_i and, where a bias is free, the bias that gives f a mean; or more."""
+        """The objective of w = Σ γ_i φ_i and, where a bias is free, the bias that gives f a mean; or more."""
         from flint import arb, arb_mat
 
         (K, _, offset), w, total = self.exact, column(gamma), arb(0)
@@ -105,6 +128,10 @@ class Labels:
         for i in range(self.n):
             lacking = (1 - int(y[i]) * (f[i, 0] + arb(mean if self.bias else 0.0))).max(arb(0))
             total += arb(self.cost[i]) * (lacking * lacking if self.squared else lacking)
+        for sign in (1, -1) if self.spreads else ():
+            own = [f[i, 0] for i in np.flatnonzero(y == sign).tolist()]
+            far = [abs(value - sum(own, arb(0)) / len(own)) - arb(self.epsilon) for value in own]
+            total += arb(self.compact) * sum((one.max(arb(0)) for one in far), arb(0))
         total += (w.transpose() * K * w)[0, 0] / 2
         return float((Ball.exact(arb_mat([[total]]))[0] + self.constant).high)
 
@@ -156,7 +183,7 @@ class Labels:
     def nothing(self) -> float:
         """A bound that holds without any proof."""
         zero = np.zeros(self.n)
-        return self.least(zero, self.y)
+        return self.least(zero, self.y, 0.0)
 
     def labels(self, box: Any) -> Any:
         """What labels a box leaves, 0 for both."""
@@ -191,12 +218,14 @@ class Labels:
 
 def by_svm(given: Labels, box: Any, proof: Any, cutoff: float) -> Any:
     """A bound by weak duality for the SVM of the known labels, and ends of outputs by strong convexity."""
-    y, gamma = labels_of(*box), proof.vector
-    demand(gamma.shape == y.shape and np.isfinite(gamma).all(), f"a proof needs {given.n} finite numbers")
+    y, size = labels_of(*box), (1 + given.spreads) * given.n
+    demand(proof.vector.shape == (size,) and np.isfinite(proof.vector).all(), f"a proof needs {size} finite numbers")
+    gamma, g = proof.vector[: given.n], proof.vector[given.n :]
     gamma = np.where(y > 0, np.clip(gamma, 0, given.cap), np.where(y < 0, np.clip(gamma, -given.cap, 0), 0.0))
     if given.bias and math.fsum(gamma.tolist()) != 0:
         return -math.inf, box
-    bound, f = given.least(gamma, y), given.outputs(gamma)
+    weights, paid = given.weights(y, gamma, g) if given.spreads else (gamma, 0.0)
+    bound, f = given.least(gamma, y, given.square(weights)) - paid, given.outputs(weights)
     slack = max(cutoff - bound, 0.0) * MORE + TINY
     low, high = np.full(given.n, -np.inf), np.full(given.n, np.inf)
     if given.squared and not given.bias:

@@ -122,7 +122,7 @@ def _node_arrays(nodes: list[Node], n: int, places: dict[int, int]) -> dict[str,
     return {
         "node_low": np.array([node.box.low for node in nodes]).reshape(-1, n),
         "node_high": np.array([node.box.high for node in nodes]).reshape(-1, n),
-        "node_gamma": np.array([nothing if node.gamma is None else node.gamma for node in nodes]).reshape(-1, n),
+        "node_gamma": np.array([nothing if node.gamma is None else node.gamma[:n] for node in nodes]).reshape(-1, n),
         "node_v": np.array([nothing if node.v is None else node.v[:n] for node in nodes]).reshape(-1, n),
         "node_bounds": np.array([(node.bound, node.base) for node in nodes], dtype=float).reshape(-1, 2),
         "node_numbers": np.array(numbers, dtype=np.int64).reshape(-1, 5),

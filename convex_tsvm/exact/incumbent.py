@@ -129,6 +129,8 @@ class BestLabels:
         """Go on from what is stored."""
         if len(arrays["labels"]):
             self.objective, self.labels, self.gamma = objective, arrays["labels"], arrays["gamma"]
+            if self.model.search.spread is not None:  # of which the file has the weights alone
+                self.gamma = self.evaluate(self.labels)[1]
 
     def solution(self, *, stopped: bool) -> tuple[Point, Array | None, float]:
         """The SVM for the labels, accurate unless ``stopped``, the labels (any, if there are none), the objective."""
@@ -136,15 +138,17 @@ class BestLabels:
         if labels is None:
             labels = model.rounded(np.zeros(model.n))
             objective = self.evaluate(labels)[0]
-        if model.search.target_sum is None:
-            tol = 1e-3 if stopped else 1e-7
-            solver = NativeSolver(model.instance.problem, tol=tol, precision="double")
+        svm, problem = model.svm, model.instance.problem
+        if model.search.target_sum is None and model.search.spread is None:
+            solver = NativeSolver(problem, tol=1e-3 if stopped else 1e-7, precision="double")
             return solver.solve(model.instance.svm(labels)), labels, objective
+        found = svm.solve(labels, tol=1e-9)
+        shown = svm.witness(labels, found)
         # The function of the targets v: ridge regression of v with costs c, whose coefficients solve (K + D) a = v.
-        problem, gamma = model.instance.problem, model.svm.solve(labels, tol=1e-9).gamma
-        a = model.svm.coefficients_of_targets(gamma)
+        a = shown.gamma if model.search.target_sum is None else svm.coefficients_of_targets(found.gamma)
         outputs = problem.apply_kernel(a)
-        return Expansion(outputs, a, bias=0.0, regularization=0.5 * float(a @ outputs)), labels, objective
+        bias = shown.mean - float(outputs.mean()) if svm.free_bias else 0.0
+        return Expansion(outputs + bias, a, bias=bias, regularization=0.5 * float(a @ outputs)), labels, objective
 
     def grow(self, labels: Array) -> Array | None:
         """Extend labels, in steps those that the SVM is surest of; None at a deadline, or if none are balanced."""

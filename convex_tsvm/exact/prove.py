@@ -73,9 +73,10 @@ def _differs(path: str | os.PathLike[str], formulation: Formulation, problem: Pr
             return f"it is about another problem: its kernel is {header['problem']['kernel']}"
         builder = LowerBoundBuilder(formulation, problem, relaxation=kinds[header["about"]], searched=True)
         stated, arrays = builder.model.statement()
-        for name, value in stated.items():
-            if header["statement"][name] != value:
-                return f"it is about another formulation: its {name} is {header['statement'][name]!r}, not {value!r}"
+        claims = header["statement"]
+        for name in sorted({*stated, *claims}):
+            if claims.get(name) != stated.get(name):
+                return f"it is about another formulation: its {name} is {claims.get(name)!r}, not {stated.get(name)!r}"
         own = {name for name in theirs if name.startswith(("own_", "loss_"))}
         for name in sorted({*arrays, *own}):
             if name not in arrays or not np.array_equal(theirs[name], arrays[name]):

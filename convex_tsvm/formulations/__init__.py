@@ -33,3 +33,4 @@ from .tsvm import s3vm as s3vm
 from .tsvm import svm as svm
 from .tsvm import tsvm as tsvm
 from .tsvm import universum_tsvm as universum_tsvm
+from .tsvm import unrelaxed_compact_margin as unrelaxed_compact_margin

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ..kernels import PairKernel
 from ..losses import PLQ, BetterLabel, ConcavePart, Convex, Loss, SplitLoss, zero
 from ..problem import Array, Problem
+from .class_spread import ClassSpread
 from .constraints import OutputConstraint
 from .groups import Addition, PointGroup, check_groups
 from .regularizers import SQUARED_NORM, Regularizer, as_regularizer
@@ -119,6 +120,11 @@ class Formulation:
     def is_convex(self) -> bool:
         """Whether every loss is convex, so that one step solves the problem."""
         return not self.subtracts and all(getattr(loss, "is_convex", False) for loss in self.losses)
+
+    @property
+    def class_spread(self) -> ClassSpread | None:
+        """What is paid for outputs far from the mean of their class."""
+        return next((one for one in self.additions if isinstance(one, ClassSpread)), None)
 
     @property
     def subtracts(self) -> bool:

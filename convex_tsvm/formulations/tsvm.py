@@ -24,6 +24,7 @@ from ..losses import (
 )
 from ..problem import Problem
 from ..validation import finite
+from .class_spread import ClassSpread
 from .formulation import Formulation
 from .groups import PointGroup
 from .regularizers import OneNorm
@@ -265,6 +266,34 @@ def compact_margin(
     labeled = relaxed_compact_hinge(epsilon, weight)
     unlabeled = relaxed_compact_symmetric_hinge(epsilon, weight_unlabeled, s)
     return Formulation(labeled, unlabeled, balance=balance, fit_intercept=fit_intercept, name="CMM")
+
+
+def unrelaxed_compact_margin(
+    epsilon: float = 1.0, C_compact: float = 1.0, *, fit_intercept: bool = True
+) -> Formulation:
+    """The Compact Margin Machine before its relaxation (dai2010 eq. 3-7): outputs near the mean of their class.
+
+        ½ ‖w‖² + C₁ Σ_L max(0, 1 - y f) + C₂ Σ_U max(0, 1 - d f) + C₃ Σ_{L ∪ U} max(0, |f - mean of its class| - ε)
+
+    The labels d of unlabelled points are searched for, as many of them +1 as the problem's balance says, which must be
+    ("exact", r).  For :func:`~convex_tsvm.exact_search` with its certificate, :func:`~convex_tsvm.brute_force` and
+    :class:`~convex_tsvm.LowerBoundBuilder`.
+
+    Parameters
+    ----------
+    epsilon, C_compact : float >= 0, default 1.0
+        ε and C₃.
+
+    Examples
+    --------
+    >>> model = ct.formulations.unrelaxed_compact_margin(epsilon=0.5, C_compact=1.0)
+    >>> solution = ct.exact_search(model, problem.replace(balance=("exact", 0.5)))
+    >>> solution.status, solution.labels
+    ('optimal', array([-1., -1., -1.,  1.,  1.,  1.]))
+    """
+    spread = ClassSpread.of(epsilon, C_compact)
+    loss = symmetric_hinge()
+    return Formulation(hinge(), loss, fit_intercept=fit_intercept, additions=(spread,), name="unrelaxed CMM")
 
 
 def relative_margin(

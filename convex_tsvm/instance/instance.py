@@ -192,6 +192,7 @@ class Instance:
         The losses are convex; ``kind`` says which of them each point pays, and ``names`` what CVXPY problems call them.
         """
         formulation = self.formulation
+        self.check_outputs()
         if formulation.balance == "targets":
             raise ValueError("balance='targets' is for relaxations and exact search; convex steps know 'linear'")
         return ConvexStep(
@@ -296,6 +297,11 @@ class Instance:
         """Σ cost_i losses_i, with what unlabelled points pay beyond the losses of their better labels."""
         constant = self._label_constant and self._label_constant * float(cost[self.problem.unlabeled].sum())
         return float(cost @ losses) + constant
+
+    def check_outputs(self) -> None:
+        """Raise ValueError if the formulation is no function of outputs alone, but one of labels, too."""
+        if self.formulation.class_spread is not None:
+            self.formulation.class_spread.function(None, None, None)
 
     # --- views of it: CVXPY -----------------------------------------------------------------------------------------
 

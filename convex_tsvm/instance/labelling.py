@@ -19,10 +19,11 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from ..formulations import Formulation
+from ..formulations.class_spread import ClassSpread
 from ..formulations.constraints import Link, OutputConstraint
 from ..kernels import AccurateGram, NoMeanError, centred_gram, plain_gram, projected_gram, shifted_gram
 from ..kernels.distances import EPS
-from ..losses import HARD_MARGIN, PLQ, squared_hinge
+from ..losses import HARD_MARGIN, PLQ, hinge, squared_hinge
 from ..problem import Array, Problem
 from ..ties import falling
 from ..validation import InfeasibleError
@@ -126,6 +127,8 @@ class Labelling:
         What the targets v = f + y ξ of the unlabelled points must sum to, if they are balanced instead of the outputs.
     n_positive : int or None
         Number of unlabelled points to be labelled +1, where that is prescribed.
+    spread : ClassSpread or None
+        What is paid for outputs far from the mean of their class, the sizes of which are then prescribed.
     constant_error : float
         How far rounding may have moved the constant.
     """
@@ -142,6 +145,7 @@ class Labelling:
     free_bias: bool = False
     target_sum: float | None = None
     n_positive: int | None = None
+    spread: ClassSpread | None = None
     constant_error: float = 0.0
 
     @property
@@ -235,8 +239,12 @@ def labelling(formulation: Formulation, problem: Problem) -> Labelling:
     if not formulation.regularizer.is_squared_norm:
         raise ValueError(f"regularizer={formulation.regularizer!r}: searches for labels are for 'l2'")
     _check_links(formulation, problem, loss)
-    if formulation.additions:
-        raise ValueError(f"additions={list(formulation.additions)!r}: searches for labels know none")
+    if formulation.additions and not (formulation.class_spread and len(formulation.additions) == 1):
+        raise ValueError(f"additions={list(formulation.additions)!r}: searches for labels know a class spread only")
+    if formulation.class_spread is not None:
+        if not loss.isclose(hinge()):
+            raise ValueError(f"labeled={loss!r}: a class spread is for hinge()")
+        prescribed(instance)
     loss_constant = constant * float(problem.cost[problem.unlabeled].sum())
     search = Labelling(
         instance=instance,
@@ -246,6 +254,7 @@ def labelling(formulation: Formulation, problem: Problem) -> Labelling:
         loss_constant=loss_constant,
         target_sum=instance.target_sum,
         n_positive=instance.n_positive,
+        spread=formulation.class_spread,
         **_space(instance, loss_constant),
     )
     return search if search.target_sum is None else _checked_targets(search)
@@ -284,6 +293,13 @@ def with_one_label(formulation: Formulation, problem: Problem, point: int | None
     y = problem.y.copy()
     y[falling(principal_components(problem, 1)[:, 0])[0] if point is None else point] = 1.0
     return problem.replace(y=y, C=problem.cost, C_unlabeled=problem.cost, **changes)
+
+
+def prescribed(instance: Instance) -> int:
+    """The number of positive labels; a ValueError if it is not prescribed, as means of classes need it."""
+    if instance.n_positive is None:
+        raise ValueError(f"{instance.balance} must be ('exact', r): class means need the number of their points")
+    return instance.n_positive
 
 
 def _check_links(formulation: Formulation, problem: Problem, loss: PLQ) -> None:
@@ -346,6 +362,8 @@ def why_not_relaxable(search: Labelling) -> str | None:
     With a free bias and no balance constraint it is no better than the SVM of the labelled points, since label matrices
     may contain a multiple of the matrix of ones that the bias pays for.
     """
+    if search.spread is not None:
+        return f"additions=[{search.spread!r}]: relaxations in label matrices know none"
     if search.n_positive is not None and search.free_bias:
         return (
             f"{search.instance.balance}: relaxations in label matrices take a linear balance, or a number of labels "

@@ -58,6 +58,7 @@ class SmoothPrimal:
                 "the smooth primal has ½ ‖w‖² and no constraints but a linear balance; cccp, switching, annealing and "
                 "linearization take other regularizers and constraints on outputs, and so does Formulation.smooth"
             )
+        instance.check_outputs()
         if formulation.additions:
             raise ValueError(
                 f"additions={list(formulation.additions)!r}: methods on the smooth primal take none; those of convex "

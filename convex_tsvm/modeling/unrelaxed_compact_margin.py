@@ -9,8 +9,10 @@ import cvxpy as cp
 import numpy as np
 
 from ..formulations import Formulation
+from ..formulations.class_spread import class_spread
 from ..formulations.regularizers import as_regularizer
 from ..instance import Instance
+from ..instance.labelling import prescribed
 from ..losses import hinge, symmetric_hinge
 from ..problem import Array, Problem
 from ..validation import finite
@@ -65,8 +67,7 @@ class UnrelaxedCompactMargin:
             hinge(), symmetric_hinge(), regularizer=as_regularizer(regularizer), fit_intercept=fit_intercept
         )
         instance = Instance(s3vm.balanced_as(problem), problem)
-        if instance.n_positive is None:
-            raise ValueError(f"{instance.balance} must be ('exact', r): class means need the number of their points")
+        n_positive = prescribed(instance)
         self._model = model = MixedIntegerModel(s3vm, problem, upper)
         assert model.positive is not None
         self.positive, self.outputs = model.positive, model.outputs
@@ -80,8 +81,8 @@ class UnrelaxedCompactMargin:
         ]
         spread = cp.Variable(problem.n, nonneg=True, name="zeta")
         for sign, count, own in (
-            (1, instance.n_positive, part),
-            (-1, problem.n_unlabeled - instance.n_positive, f - part),
+            (1, n_positive, part),
+            (-1, problem.n_unlabeled - n_positive, f - part),
         ):
             known = np.flatnonzero(problem.y == sign)
             mean = (cp.sum(self.outputs[known]) + cp.sum(own)) / (len(known) + count)
@@ -101,20 +102,6 @@ class UnrelaxedCompactMargin:
     def labels(self) -> Array:
         """+1 or -1 for every point, of the solution, shape (n,)."""
         return self._model.labels
-
-
-def class_spread(outputs: Array, labels: Array, epsilon: float) -> float:
-    """Σ_i max(0, |f_i - mean of f over i's class| - ε), the paper's Σ ℓ_c (dai2010 §3)."""
-    return float(class_spreads(outputs, labels, epsilon).sum())
-
-
-def class_spreads(outputs: Array, labels: Array, epsilon: float) -> Array:
-    """The terms of :func:`class_spread`, shape (n,)."""
-    found = np.zeros(len(outputs))
-    for own in (labels > 0, labels < 0):
-        if own.any():
-            found[own] = np.maximum(0, np.abs(outputs[own] - outputs[own].mean()) - epsilon)
-    return found
 
 
 def unrelaxed_objective(

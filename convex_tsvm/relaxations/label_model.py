@@ -8,7 +8,7 @@ import numpy as np
 
 from ..formulations import Formulation
 from ..instance import StepSolution
-from ..instance.labelling import labelling
+from ..instance.labelling import Labelling, labelling
 from ..losses import HARD_MARGIN
 from ..problem import Array, Problem
 from ..solvers import NativeSolver
@@ -17,6 +17,7 @@ from .box import LabelBox, counted
 from .envelopes.best import MOST_MISSED
 from .quadratic_program import OutputSpace
 from .svm.partial_svm import PartialSVM, PlainSVM, is_partial
+from .svm.spread import SpreadSVM
 
 
 class LabelModel(BoundModel):
@@ -38,7 +39,7 @@ class LabelModel(BoundModel):
         self.search = labelling(formulation, problem)
         self.instance = self.search.instance
         self.n = self.search.n
-        self.known: PartialSVM | PlainSVM = (PartialSVM if is_partial(self.search) else PlainSVM)(self.search)
+        self.known: PartialSVM | PlainSVM = known_labels(self.search)
 
     @property
     def svm(self) -> PartialSVM:
@@ -82,6 +83,7 @@ class LabelModel(BoundModel):
             "value": value,
             "constant": float(search.loss_constant),
             "lift": search.gram.lift,
+            **({} if search.spread is None else {"spread": [search.spread.epsilon, search.spread.cost]}),
         }, {}
 
     def why_no_file(self) -> str | None:
@@ -125,6 +127,13 @@ class LabelModel(BoundModel):
         other: LabelModel = super().fork(number)
         other.known = copy.copy(self.known)
         return other
+
+
+def known_labels(search: Labelling) -> PartialSVM | PlainSVM:
+    """The SVM of the known labels of a search."""
+    if not is_partial(search):
+        return PlainSVM(search)
+    return PartialSVM(search) if search.spread is None else SpreadSVM(search, search.spread)
 
 
 class RoundedLabels:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from ...formulations.terms import DOMAIN_TOLERANCE
 from ...instance.labelling import Labelling
 from ...kernels import AccurateGram, GramRows, NoMeanError, without_direction
-from ...losses import HARD_MARGIN, hinge, squared_hinge
+from ...losses import HARD_MARGIN, PLQ, hinge, squared_hinge
 from ...problem import Array
 from ...solvers import NativeSolver
 from ...solvers.cholesky import cholesky
@@ -37,7 +37,7 @@ class PartialPoint:
     """A dual point of the SVM of known labels; all arrays have shape (n,)."""
 
     value: float  # a proven bound: the dual value with the objective's constant, less what rounding may have added
-    gamma: Array  # γ = y ∘ α; zero where the label is unknown
+    gamma: Array  # γ = y ∘ α; zero where the label is unknown; of a spread of classes its multipliers follow
     # M γ + o without the bias, and how far rounding may have moved it; for the squared hinge the outputs are the v of
     # :mod:`~convex_tsvm.relaxations.quadratic_program`.
     outputs: Array
@@ -77,7 +77,7 @@ class PartialSVM:
         unbounded = self.squared or self.hard
         self.cap = np.full(search.n, np.inf) if unbounded else search.cost
         margin = HARD_MARGIN if unbounded else hinge()
-        self._losses = (margin, margin.reflect())
+        self._losses: tuple[PLQ, ...] = (margin, margin.reflect())
         self._cached: tuple[bytes, GramRows] | None = None
         self.n_solved = 0
         #: M without its diagonal part 1 / (2 c), which is kept apart: added to a large kernel it would lose digits.
@@ -108,16 +108,19 @@ class PartialSVM:
 
     def point(self, y: Array, gamma: Array) -> PartialPoint:
         """The dual point of a γ, which is moved into the domain first; no solver is called."""
+        gamma = self._inside(y, gamma)
+        return PartialPoint(self._least(gamma, y, self._most_square(gamma)), gamma, *self._outputs(gamma))
+
+    def _inside(self, y: Array, gamma: Array) -> Array:
+        """γ moved into the domain."""
         gamma = np.where(y > 0, np.clip(gamma, 0, self.cap), np.where(y < 0, np.clip(gamma, -self.cap, 0), 0.0))
         if self.free_bias:
             gamma = zero_sum(gamma, np.where(y < 0, -self.cap, 0.0), np.where(y > 0, self.cap, 0.0))
-        value = self._least(gamma, y)
-        return PartialPoint(value, gamma, *self._outputs(gamma))
+        return gamma
 
-    def _least(self, gamma: Array, y: Array) -> float:
-        """γᵀ (y - o) - ½ γᵀ M γ + constant, or a little less."""
+    def _least(self, gamma: Array, y: Array, square: float) -> float:
+        """γᵀ (y - o) - ½ ``square`` + constant, or a little less."""
         linear = gamma * (y - self.offset)
-        square = self._most_square(gamma)
         size = float(np.abs(gamma) @ (np.abs(y) + np.abs(self.offset)))
         doubt = (self.search.n + 8) * EPS * size + float(np.abs(gamma) @ self.offset_error) + self.constant_error
         value = float(linear.sum()) - 0.5 * square + self.constant
@@ -235,6 +238,7 @@ class PartialSVM:
         Exact as long as the same points are on their margins.  Then they are held there, and what their outputs leave
         of the variance of another, for a Gaussian process of covariance M, is the inverse of twice its rate.
         """
+        gamma = gamma[: self.search.n]
         on_margin = np.flatnonzero((gamma != 0) & (np.abs(gamma) < self.cap))
         spread = np.diag(self.M)[where].copy()
         if len(on_margin):
@@ -281,7 +285,7 @@ class PartialSVM:
                 room = np.maximum(1 - sign * f - error - 4 * EPS, 0.0)
                 step = np.minimum(room / diagonal, self.cap)
                 gained = (step * room - 0.5 * diagonal * step**2) * (1 - 8 * EPS)
-                end[(point.gamma == 0) & (gained > slack)] = -sign
+                end[(point.gamma[: len(y)] == 0) & (gained > slack)] = -sign
         return low, high
 
     def _known_rows(self, y: Array, known: NDArray[np.intp]) -> GramRows:

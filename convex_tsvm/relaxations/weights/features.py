@@ -65,6 +65,8 @@ def why_no_planes(instance: Instance, most: int = 1000) -> str | None:
         return f"{n_features(instance)} features are more than the {most} that boxes of weights are for"
     if formulation.constraints:
         return "boxes of weights know a balance, and no other constraints on outputs"
+    if formulation.class_spread is not None:
+        return f"additions=[{formulation.class_spread!r}]: boxes of weights know no labels"
     others = formulation.additions or formulation.regularizer.separable(n_features(instance)) is None
     if others and not (isinstance(problem.X, np.ndarray) and problem.is_linear):
         return "boxes of weights with additions, or a regularizer that is no sum over weights, are for arrays of points"

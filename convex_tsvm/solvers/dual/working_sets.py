@@ -282,6 +282,7 @@ def minimize_quadratic(
     slope: Array | None = None,
     offset: Array | float = 0.0,
     sums_to_zero: bool = False,
+    tied: NDArray[np.bool_] | None = None,
     start: Array | None = None,
     tol: float = 1e-8,
     max_iter: int = 1000,
@@ -290,9 +291,9 @@ def minimize_quadratic(
 
     M is symmetric and positive semidefinite, shape (n, n); ``losses`` are convex, or the pieces of their conjugates.
     Every variable has the first of them and the slope 0 by default.  A loss max(0, -t) makes a box, 0 <= γ_i <= cost_i
-    moved by -slope_i; an indicator makes a half-line; ``sums_to_zero`` adds the constraint Σ γ = 0.  ``tol`` and
-    ``max_iter`` are those of :func:`~convex_tsvm.solvers.solve_dual`.  Ctrl-C raises KeyboardInterrupt, as the program
-    is a part of something else, to which an unfinished point is of no use.
+    moved by -slope_i; an indicator makes a half-line; ``sums_to_zero`` adds the constraint Σ γ = 0, over those that are
+    ``tied`` where not all are.  ``tol`` and ``max_iter`` are those of :func:`~convex_tsvm.solvers.solve_dual`.  Ctrl-C
+    raises KeyboardInterrupt, as the program is a part of something else, to which an unfinished point is of no use.
     """
     n = len(cost)
     if n == 0:
@@ -305,6 +306,7 @@ def minimize_quadratic(
         rows=matrix,
         offset=offset,
         free_bias=sums_to_zero,
+        tied=tied,
     )
     point = solve_dual(dual, gamma=start, tol=tol, max_iter=max_iter, block_size=n + 1)
     if point.status == "interrupted":

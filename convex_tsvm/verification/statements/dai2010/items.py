@@ -8,8 +8,9 @@ import numpy as np
 
 from ....exact import brute_force
 from ....formulations import tsvm
+from ....formulations.class_spread import class_spread, class_spreads
 from ....losses import relaxed_compact_hinge, relaxed_compact_symmetric_hinge, tube
-from ....modeling.unrelaxed_compact_margin import class_spread, class_spreads, unrelaxed_objective
+from ....modeling.unrelaxed_compact_margin import unrelaxed_objective
 from ....problem import Array
 from ...complexity import rademacher_complexity
 from .quantities import PAPER, Quantities
