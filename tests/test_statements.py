@@ -14,7 +14,7 @@ import convex_tsvm as ct
 from convex_tsvm.cli import main
 from convex_tsvm.verification.relaxation import paper_checks
 from convex_tsvm.verification.statements import PAPERS
-from convex_tsvm.verification.statements.course import LESSONS, cells, helpers, solution
+from convex_tsvm.verification.statements.course import cells, helpers, solution
 from convex_tsvm.verification.statements.statement import FALSE_AS_PRINTED, HOLDS, Proven
 
 pytestmark = pytest.mark.papers
@@ -109,10 +109,9 @@ def test_answers_are_graded(name, one):
     assert ct.papers.grade(name, one.number, lambda q: ...).reason == "not filled in yet"
 
 
-@pytest.mark.parametrize(
-    "one", [one for lesson in LESSONS for one in lesson.statements], ids=lambda one: f"{one.paper} {one.number}"
-)
-def test_the_key_to_a_sheet_is_right(one):
+@pytest.mark.parametrize(("name", "one"), NUMERIC, ids=named)
+def test_the_key_to_a_sheet_is_right(name, one):
+    """What is printed as right side says all that it needs, also of a function that states several items."""
     names = {"np": np}
     for side in (*helpers(one), one.computed):
         names |= inspect.getmodule(side).__dict__

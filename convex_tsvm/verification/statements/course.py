@@ -47,7 +47,8 @@ def solution(statement: Statement) -> str:
         return "\n\n".join([*parts, re.sub(r"^def \w+", "def answer", bare(body))])
     if "\n" in body:
         body = f"(\n{textwrap.indent(body, ' ' * 8)}\n    )"
-    return "\n\n".join([*parts, f"def answer(q):\n    return {body}"])
+    taken = ", ".join(inspect.signature(statement.claimed).parameters)
+    return "\n\n".join([*parts, f"def answer({taken}):\n    return {body}"])
 
 
 def bare(source: str) -> str:

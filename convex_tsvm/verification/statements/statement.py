@@ -485,10 +485,18 @@ class PaperReport:
 def source_of(side: Side) -> str:
     """The source of a side: of a lambda the expression that it returns, of another function its code."""
     if getattr(side, "__name__", "") != "<lambda>":
-        return function_source(side)
+        return _with_numbers(function_source(side), side)
     module, line = inspect.getmodule(side), side.__code__.co_firstlineno
     found = [node for node in _lambdas(inspect.getsource(module)) if node[0] == line] if module else []
-    return found[0][1] if found else ""
+    return _with_numbers(found[0][1], side) if found else ""
+
+
+def _with_numbers(text: str, side: Side) -> str:
+    """The source of a side with the numbers that it has from a function around it in the place of their names."""
+    for name, value in inspect.getclosurevars(getattr(side, "func", side)).nonlocals.items():
+        if isinstance(value, int | float):
+            text = re.sub(rf"\b{name}\b", repr(value), text)
+    return text
 
 
 @cache

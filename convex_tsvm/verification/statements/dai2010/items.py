@@ -129,7 +129,7 @@ PAPER.states(
 
 def slack_statement(number: int, who: str, sign: float) -> None:
     """State one of eq. 4-7: who is within ε of which mean."""
-    part = (lambda q: slice(0, q.l)) if number < 6 else (lambda q: slice(q.l, q.n))
+    part = int(number > 5)  # the labelled points, or the others
     known, unknown, size = r"\tfrac{y_j+1}{2}", "(1-d_j)", "2u(1-r)"
     if sign < 0:
         known, unknown, size = r"\tfrac{1-y_j}{2}", "d_j", "u(2r-1)"
@@ -138,7 +138,7 @@ def slack_statement(number: int, who: str, sign: float) -> None:
 
     def spreads(q: Quantities) -> list[Array]:
         found = [class_spreads(q.f(one), q.labels, q.epsilon) for one in q.functions]
-        return [np.where(q.labels == sign, one, 0.0)[part(q)] for one in found]
+        return [np.split(np.where(q.labels == sign, one, 0.0), [q.l])[part] for one in found]
 
     PAPER.states(
         f"eq. {number}",
