@@ -10,7 +10,7 @@ from common import Results, compile_native
 from exact_pieces import GAP, digits
 
 import convex_tsvm as ct
-from convex_tsvm.modeling.unrelaxed_compact_margin import class_spread
+from convex_tsvm.formulations.class_spread import class_spread
 
 #: The machine's ε, as in exact_pieces.py.
 EPSILON = 1.0

@@ -6,8 +6,10 @@ A row is a few lines that use it on a small problem, and hold if it does what th
 """
 
 import dataclasses
+import tempfile
 import time
 import warnings
+from pathlib import Path
 
 import numpy as np
 from document import Document
@@ -92,9 +94,6 @@ def clustering():
 
 @row("sindhwani2006", "§1.6", "the best clustering of all, with a certificate", "exact_search, prove_certificate")
 def certified():
-    import tempfile
-    from pathlib import Path
-
     X, _ = make_blobs(12, centers=[[0, 0], [3, 0]], random_state=0)
     problem = ct.Problem(X, np.zeros(12), kernel=ct.RBF(1.0), C_unlabeled=1, balance=0.0)
     with tempfile.TemporaryDirectory() as folder:
@@ -192,6 +191,23 @@ def svmlight():
     problem = ct.Problem(X, y, kernel=ct.RBF(0.5), C=10, balance=("exact", 0.5))
     found = ct.switching(ct.tsvm("hinge"), problem, pairs="slacks", loosened=100.0, max_pairs=1)
     return found.status == "converged" and (found.labels[problem.unlabeled] > 0).sum() == problem.positive_count
+
+
+@row(
+    "dai2010",
+    "§3",
+    "the machine with class means, exactly, with a certificate",
+    "unrelaxed_compact_margin, exact_search",
+)
+def unrelaxed():
+    X, truth = make_blobs(12, centers=[[-1, 0], [1, 0]], random_state=1)
+    y = np.where(np.arange(12) < 4, 2.0 * truth - 1, 0.0)
+    problem, model = ct.Problem(X, y, C=1, balance=("exact", 0.5)), ct.formulations.unrelaxed_compact_margin(0.2, 0.5)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "compact.npz")
+        found = ct.exact_search(model, problem, certificate=path)
+        proven = ct.prove_certificate(path, model, problem).holds
+    return proven and found.status == "optimal" and np.isclose(found.objective, ct.brute_force(model, problem)[0])
 
 
 @row("chapelle2008", "§5.6.2", "the power of the Laplacian", "TransductiveSVC(power=), --power")

@@ -46,6 +46,20 @@ def least(problem, model, labels):
     return cp.Problem(cp.Minimize(0.5 * cp.sum_squares(v) + paid)).solve(solver="CLARABEL")
 
 
+def lagrangian(problem, model, y, labels, gamma, g):
+    """The least value over w of what a labelling costs at least by multipliers: unknown points have their class's mean.
+
+    ``gamma`` and ``g`` are those of the hinges and of the spread.
+    """
+    beta, g, one = gamma.copy(), g.copy(), model.class_spread
+    for sign in (1, -1):
+        own, known = labels == sign, y == sign
+        g[own & ~known] = g[known].sum() / max(known.sum(), 1)
+        beta[own] += g[own] - g[own].mean()
+    np.testing.assert_allclose(beta[y == 0], 0, atol=1e-12)
+    return gamma @ y - 0.5 * beta @ problem.gram @ beta - one.epsilon * np.abs(g).sum()
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_the_optimum_is_that_of_all_labellings_and_its_certificate_is_proven(seed, tmp_path):
     pytest.importorskip("flint")
@@ -94,6 +108,8 @@ def test_bounds_hold_at_every_point_of_the_dual(seed, tmp_path):
             box, proof = LabelBox.of_labels(y), ct.checker.walk.Stored("", point.gamma, -1, 0.0, 0.0, np.inf, None)
             bound, _ = ct.checker.labels.by_svm(given, (box.low, box.high), proof, np.inf)
             assert point.value <= bound <= value * (1 + 1e-8)
+            written = lagrangian(problem, model, y, next(completions(problem, y)), *np.split(point.gamma, 2))
+            assert (bound, point.value) == pytest.approx((written, written), rel=1e-6, abs=1e-6)
     assert min(gained) > -1e-4
     assert max(gained) > 1e-2
 

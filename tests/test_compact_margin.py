@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import convex_tsvm as ct
-from convex_tsvm.modeling.unrelaxed_compact_margin import class_spread, unrelaxed_objective
+from convex_tsvm.formulations.class_spread import class_spread
+from convex_tsvm.modeling.unrelaxed_compact_margin import unrelaxed_objective
 from convex_tsvm.verification.statements.dai2010.quantities import Quantities
 
 T = np.linspace(-4, 4, 1601)

@@ -265,11 +265,11 @@ EXPLAINED = re.findall(
     formulations.Addition formulations.ElasticNet formulations.GroupLasso formulations.NonnegativeNorm
     formulations.OneNorm formulations.OutputConstraint formulations.Regularizer formulations.SafeLabels
     formulations.SquaredNorm formulations.addition formulations.bag_loss formulations.compactness_weights
-    formulations.universum_tsvm kernels.CallableKernel kernels.DeformedKernel kernels.bagged_cluster_kernel
-    kernels.cluster_kernel kernels.density_kernel kernels.laplacian_kernel losses.ConvexLoss losses.DCLoss
-    losses.PLQ losses.SmoothConcave losses.better_label losses.epsilon_insensitive losses.exponential
-    losses.flat_newton losses.huber_hinge losses.indicator losses.logistic losses.relaxed_compact_hinge
-    losses.relaxed_compact_symmetric_hinge losses.symmetric_squared_hinge losses.tube
+    formulations.universum_tsvm formulations.unrelaxed_compact_margin kernels.CallableKernel kernels.DeformedKernel
+    kernels.bagged_cluster_kernel kernels.cluster_kernel kernels.density_kernel kernels.laplacian_kernel
+    losses.ConvexLoss losses.DCLoss losses.PLQ losses.SmoothConcave losses.better_label losses.epsilon_insensitive
+    losses.exponential losses.flat_newton losses.huber_hinge losses.indicator losses.logistic
+    losses.relaxed_compact_hinge losses.relaxed_compact_symmetric_hinge losses.symmetric_squared_hinge losses.tube
     losses.two_slope_symmetric_ramp methods.Run methods.Settings methods.cccp_path methods.potts.PottsSolution
     methods.potts.potts_annealing methods.safe.SafeSolution methods.sdp.RelaxedSolution methods.self_training
     methods.shares.ShareEstimate modeling.CvxpySolver modeling.MixedIntegerModel modeling.UnrelaxedCompactMargin
