@@ -16,7 +16,7 @@ from document import Document
 from sklearn.datasets import make_blobs, make_moons
 
 import convex_tsvm as ct
-from convex_tsvm.methods.spectral import spectral_subspace
+from convex_tsvm.methods.spectral import spectral_sdp, spectral_subspace
 
 #: Paper, place, what it is, its public name, and a function that uses it.
 ROWS = []
@@ -136,6 +136,15 @@ def linked(X, truth, count=40, seed=0):
     return tuple((ct.must_link if truth[i] == truth[j] else ct.cannot_link)(i, j) for i, j in pairs)
 
 
+@row("debie2004", "§4.1", "constrained spectral transduction as a CVXPY problem", "methods.spectral.spectral_sdp")
+def spectral_as_sdp():
+    X, _, y = moons()
+    problem = ct.Problem(X[::4], y[::4], kernel=ct.RBF(0.5), C=10)
+    sdp = spectral_sdp(ct.s3vm(), problem, n_components=2)
+    _, eigenvalues = spectral_subspace(problem.gram, problem.y, 2)
+    return abs(sdp.problem.solve(solver="CLARABEL") - eigenvalues.sum()) < 1e-5
+
+
 @row("debie2004", "fn 3", "side information in the spectral method", "must_link, cannot_link in spectral_transduction")
 def links_in_eigenvectors():
     X, truth, _ = moons()
@@ -185,6 +194,16 @@ def online():
     return np.mean(clf.predict(X) == truth) > 0.9
 
 
+@row("collobert2006", "§6.3", "online, nonlinear", "LinearTransductiveSVC(kernel_approximation=).partial_fit")
+def online_with_a_kernel():
+    X, truth = make_moons(2000, noise=0.15, random_state=0)
+    y = np.where(np.arange(2000) % 10 == 0, truth, -1)
+    clf = ct.LinearTransductiveSVC(kernel_approximation="nystroem", gamma=2.0, n_components=60, lambda_=1e-3)
+    for part in np.array_split(np.arange(2000), 10):
+        clf.partial_fit(X[part], y[part], classes=[0, 1])
+    return np.mean(clf.predict(X) != truth) < 0.05
+
+
 @row("collobert2006", "§3", "S3VMlight's pairs and loosened tolerances", "switching(pairs='slacks', loosened=)")
 def svmlight():
     X, _, y = moons()
@@ -216,6 +235,22 @@ def laplacian_power():
     labels = np.where(y == 0, -1, (y > 0).astype(int))
     found = [ct.TransductiveSVC(C_manifold=1.0, power=p).fit(X, labels).transduction_scores_ for p in (1, 5)]
     return not np.allclose(*found)
+
+
+@row("chapelle2008", "§3.4", "labels from Γ's largest eigenvector", "sdp_transduction(labels_from='eigenvector')")
+def eigenvector():
+    X, truth = make_blobs(24, centers=[[-3, 0], [3, 0]], random_state=0)
+    y = np.where(np.arange(24) < 6, 2.0 * truth - 1, 0.0)
+    found = ct.sdp_transduction(ct.s3vm(), ct.Problem(X, y, kernel=ct.RBF(4.0)), labels_from="eigenvector")
+    return np.mean((found.labels > 0) != truth) < 0.1
+
+
+@row("chapelle2008", "§4.3", "continuation with other smoothing functions", "continuation(smoothing=), smoothed")
+def other_smoothing():
+    X, _, y = moons()
+    problem = ct.Problem(X, y, kernel=ct.RBF(0.5), C=10, balance=0.0)
+    names = ("gaussian", "logistic", "student", "uniform")
+    return all(ct.continuation(ct.tsvm("exp"), problem, smoothing=one).status == "converged" for one in names)
 
 
 def verdicts():

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import convex_tsvm as ct
 from convex_tsvm.instance import SideInformation, labelling
-from convex_tsvm.methods.spectral import spectral_subspace, tie
+from convex_tsvm.methods.spectral import spectral_sdp, spectral_subspace, tie
 from convex_tsvm.methods.subspace import solve_subspace
 from convex_tsvm.modeling.label_matrix import DualSDP, FullSDP, ReducedSDP
 from convex_tsvm.relaxations import LowerBoundBuilder, OutputSpace, solve_low_rank
@@ -396,6 +396,50 @@ def test_class_balance(squared, seed):
         written = [form(search).problem.solve(solver="CLARABEL") for form in (ReducedSDP, DualSDP)]
         assert written == pytest.approx([written[0]] * 2, rel=1e-3)
         assert found.value <= written[0] + 1e-4 * best
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2, 4, 5, 6])
+def test_labels_are_those_of_a_column_or_of_the_largest_eigenvector(seed):
+    """Chapelle et al. (2008, §3.4), of the label matrix that the relaxation ends with."""
+    formulation, problem = instance(seed)
+    builder = LowerBoundBuilder(formulation, problem, relaxation="sdp", tol=1e-7)
+    vectors = builder.bound().duals["vectors"]
+    gamma, known = vectors @ vectors.T, np.flatnonzero(problem.y)
+    np.testing.assert_allclose(np.diag(gamma), 1, atol=1e-6)
+    np.testing.assert_allclose(gamma[np.ix_(known, known)], np.outer(problem.y[known], problem.y[known]), atol=1e-6)
+    vector = np.linalg.eigh(gamma)[1][:, -1]
+    vector /= (problem.y[known] * vector[known]).mean()
+    own = ct.sdp_transduction(formulation, problem, labels_from="eigenvector", tol=1e-7)
+    np.testing.assert_allclose(own.relaxed, np.where(problem.y != 0, problem.y, vector), atol=1e-6)
+    column = ct.sdp_transduction(formulation, problem, tol=1e-7)
+    np.testing.assert_allclose(
+        column.relaxed[problem.unlabeled], gamma[problem.unlabeled, known[0]] * problem.y[known[0]], atol=1e-6
+    )
+    assert column.lower_bound == own.lower_bound
+
+
+@pytest.mark.parametrize("d", [1, 2])
+def test_the_spectral_relaxation_is_an_sdp(d):
+    """Its value is the sum of the dominant eigenvalues, and its matrix their projection (debie2004 §4.1)."""
+    formulation, problem = instance(1)
+    sdp = spectral_sdp(formulation, problem, n_components=d)
+    value = sdp.problem.solve(solver="CLARABEL")
+    _, eigenvalues = spectral_subspace(problem.gram, problem.y, d)
+    assert value == pytest.approx(eigenvalues.sum(), abs=1e-6)
+    gamma, known = sdp.gamma, [np.flatnonzero(problem.y == sign) for sign in (1, -1)]
+    assert np.linalg.eigvalsh(gamma)[-d:] == pytest.approx(np.ones(d), abs=1e-4)
+    for own in known:
+        np.testing.assert_allclose(gamma[own], gamma[own[:1]].repeat(len(own), axis=0), atol=1e-6)
+    assert str(sdp.problem).startswith("maximize    Σ S ∘ H\nsubject to  I - H ⪰ 0")
+    assert r"\max_{H}\quad & \sum_{ij} S \circ H" in sdp.problem.latex()
+
+
+def test_another_vector_is_of_a_matrix_and_has_a_name():
+    formulation, problem = instance(0, squared=True)
+    with pytest.raises(ValueError, match="labels_from='row' must be 'column' or 'eigenvector'"):
+        ct.sdp_transduction(formulation, problem, labels_from="row")
+    with pytest.raises(ValueError, match="needs relaxation='sdp', not 'signs'"):
+        ct.sdp_transduction(formulation, problem, labels_from="eigenvector", relaxation="signs")
 
 
 def test_searches_take_no_class_balance_in_label_matrices():

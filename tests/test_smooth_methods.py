@@ -238,6 +238,18 @@ def test_the_first_width_makes_the_objective_convex():
     assert any(d @ primal.hessian_product(0 * d, d) < 0 for d in np.eye(primal.n_variables))
 
 
+@pytest.mark.parametrize("smoothing", ["logistic", "student", "uniform"])
+@pytest.mark.parametrize("loss", ["exp", "flat"])
+def test_other_densities_lead_to_minima_too(loss, smoothing):
+    problem, truth = clusters()
+    solution = ct.continuation(ct.tsvm(loss), problem, smoothing=smoothing, tol=1e-6)
+    assert solution.status == "converged"
+    assert np.mean(solution.labels != truth) < 0.1
+    again = ct.gradient(ct.tsvm(loss), problem, start=solution, tol=1e-6)
+    assert again.objective == pytest.approx(solution.objective, rel=1e-4)
+    assert solution.objective <= ct.continuation(ct.tsvm(loss), problem).objective * 1.5
+
+
 def test_kernel_and_linear_points_agree():
     problem, _ = clusters(kernel="linear")
     same = problem.replace(X=sp.csr_matrix(problem.X), kernel="linear")
@@ -298,6 +310,6 @@ def test_a_limit_is_reported():
     problem, _ = clusters()
     solution = ct.gradient(ct.tsvm("exp"), problem, max_iter=1, tol=1e-9)
     assert solution.status in ("max_iter", "inaccurate")
-    for bad in ({"widths": 0}, {"tol": 0}):
-        with pytest.raises(ValueError, match=r"widths|tol"):
+    for bad in ({"widths": 0}, {"tol": 0}, {"smoothing": "box"}):
+        with pytest.raises(ValueError, match=r"widths|tol|smoothing='box'"):
             ct.continuation(ct.tsvm("exp"), problem, **bad)

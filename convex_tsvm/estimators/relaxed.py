@@ -67,6 +67,8 @@ class SDPTransduction(LabellingTransduction):
         How tight the relaxation is; "signs" for the squared hinge only (:class:`~convex_tsvm.LowerBoundBuilder`).
     solver : {"auto", "native", "sdpa", "scs", "clarabel"}
         For "sdp".
+    labels_from : {"column", "eigenvector"}
+        Of the label matrix, the vector that is thresholded (:func:`~convex_tsvm.sdp_transduction`); for "sdp".
     tol : float
         Relative accuracy of the relaxation.
 
@@ -92,6 +94,7 @@ class SDPTransduction(LabellingTransduction):
     fit_intercept: bool = True
     relaxation: str = "sdp"
     solver: str = "auto"
+    labels_from: str = "column"
     tol: float = 1e-4
     time_limit: float | None = None
 

@@ -85,11 +85,11 @@ class SmoothPrimal:
         self.space = Space(features, instance.bias)
         self.n_variables = self.space.size
 
-    def at(self, *, scale: float = 1.0, deviations: Array | None = None) -> Self:
-        """The same with C* times a factor, or with losses smoothed by a Gaussian of each point's output, shape (n,)."""
+    def at(self, *, scale: float = 1.0, deviations: Array | None = None, smoothing: str = "gaussian") -> Self:
+        """The same with C* times a factor, or with losses smoothed by deviations of each point's output, shape (n,)."""
         other = copy.copy(self)
         other.cost = self.instance.scaled_cost(scale)
-        other._group(deviations)
+        other._group(deviations, smoothing)
         return other
 
     def sharper(self, rounded: float) -> Self:
@@ -188,7 +188,7 @@ class SmoothPrimal:
         """½ ‖w‖²."""
         return 0.5 * float(x @ (self.space.ridge * x))
 
-    def _group(self, deviations: Array | None = None) -> None:
+    def _group(self, deviations: Array | None = None, smoothing: str = "gaussian") -> None:
         """Losses of y f, the sign y, their points and costs."""
         formulation = self.instance.formulation
         smooth = dict(zip(map(id, formulation.losses), self.losses, strict=True))
@@ -198,7 +198,7 @@ class SmoothPrimal:
             where = np.flatnonzero(kinds == number)
             if kind.loss is not None and len(where):
                 loss = smooth[id(kind.loss)]
-                loss = loss if deviations is None else smoothed(loss, deviations[where])
+                loss = loss if deviations is None else smoothed(loss, deviations[where], smoothing)
                 self._groups.append((loss, kind.sign, where, self.cost[where]))
 
 

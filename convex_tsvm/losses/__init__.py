@@ -34,8 +34,7 @@ from .pieces import conjugate_pieces as conjugate_pieces
 from .plq import PLQ as PLQ
 from .smooth import Annealed as Annealed
 from .smooth import Exponential as Exponential
-from .smooth import GaussianSmoothed as GaussianSmoothed
 from .smooth import annealed as annealed
 from .smooth import exponential as exponential
-from .smooth import smoothed as smoothed
 from .smooth import without_convex_kinks as without_convex_kinks
+from .smoothing import smoothed as smoothed

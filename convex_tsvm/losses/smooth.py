@@ -1,7 +1,7 @@
-"""Losses that are not piecewise linear-quadratic but smooth: exponential, smoothed by a Gaussian, annealed.
+"""Losses that are not piecewise linear-quadratic but smooth: exponential, and annealed.
 
-Smoothing and annealing are operations: each takes a loss and a number that says how much, and gives a loss with value,
-slope and curvature in closed form.  Both leave the loss as it was when that number is zero.
+Annealing is an operation, as smoothing is: it takes a loss and a number that says how much, and gives one with value,
+slope and curvature in closed form, which is the loss as it was when that number is zero.
 """
 
 from __future__ import annotations
@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import expit, log_expit, ndtr
+from scipy.special import expit, log_expit
 
 from ..validation import finite
-from .dc import DCLoss, Loss, SmoothConcave
+from .dc import DCLoss, SmoothConcave
 from .plq import PLQ, Array
+from .smoothing import SMOOTHINGS, Averaged
 
 #: The curvature of exp(-s t²) is at most this times s, and that is at t² = 3 / (2 s).
 STEEPEST = 4 * np.exp(-1.5)
@@ -91,8 +92,11 @@ class Exponential:
         pieces = np.vstack([np.zeros((1, 3)), inner, np.zeros((1, 3))])
         return (PLQ(nodes[::2], pieces) + (-half)).named(f"minorant of {self.name}")
 
-    def smoothed(self, width: ArrayLike) -> Exponential:
-        """Its convolution with a Gaussian of standard deviation ``width``: lower, wider, and exponential again."""
+    def smoothed(self, width: ArrayLike, smoothing: str = "gaussian") -> Any:
+        """Its convolution with a density: with a Gaussian lower, wider, and exponential again, with others a sum."""
+        if smoothing != "gaussian":
+            length = 1 / float(np.sqrt(2 * np.max(self.s)) * np.max(width))
+            return Averaged(self, width, *SMOOTHINGS[smoothing].nodes(length))
         spread = 1 + 2 * self.s * np.square(np.asarray(width, dtype=float))
         return Exponential(self.s / spread, self.height / np.sqrt(spread), f"smoothed {self.name}")
 
@@ -110,85 +114,6 @@ def exponential(s: float = 5.0) -> Exponential:
     """
     s = finite("s", s, above=0)
     return Exponential(s, name=f"exponential({s:g})")
-
-
-@dataclass(frozen=True)
-class GaussianSmoothed:
-    """The convolution of a finite PLQ function with a Gaussian: E ℓ(t + width · z), z standard normal, in closed form.
-
-    ``width`` may be an array with one number for each output that the loss is called with.
-    """
-
-    loss: PLQ
-    width: Any
-
-    is_smooth = True
-    is_convex = False
-
-    @property
-    def name(self) -> str:
-        return f"smoothed {self.loss.name}"
-
-    def __call__(self, t: ArrayLike) -> Array:
-        t = np.asarray(t, dtype=float)
-        total, sd = np.zeros(np.broadcast(t, self.width).shape), self.width
-        for (a, b, c), mass, first, second in self._moments(t):
-            total += (a * t * t + b * t + c) * mass + (2 * a * t + b) * sd * first + a * sd * sd * second
-        return total
-
-    def derivative(self, t: ArrayLike) -> Array:
-        """Slope at ``t``: the mean of the slopes around it."""
-        t = np.asarray(t, dtype=float)
-        total = np.zeros(np.broadcast(t, self.width).shape)
-        for (a, b, _), mass, first, _ in self._moments(t):
-            total += (2 * a * t + b) * mass + 2 * a * self.width * first
-        return total
-
-    def curvature(self, t: ArrayLike) -> Array:
-        """Second derivative at ``t``: the mean of the curvatures around it, to which each kink adds its jump."""
-        t = np.asarray(t, dtype=float)
-        total = np.zeros(np.broadcast(t, self.width).shape)
-        for (a, _, _), mass, _, _ in self._moments(t):
-            total += 2 * a * mass
-        for at, jump in zip(self.loss.breaks, self.loss.slope_jumps(), strict=True):
-            total += jump * _density((at - t) / self.width) / self.width
-        return total
-
-    def reflect(self) -> GaussianSmoothed:
-        return GaussianSmoothed(self.loss.reflect(), self.width)
-
-    def _moments(self, t: Array) -> Any:
-        """Each piece with the mass, first and second moment that a standard normal has on it, seen from ``t``."""
-        for piece, left, right in self.loss.spans():
-            low, high = (left - t) / self.width, (right - t) / self.width
-            at_low, at_high = _density(low), _density(high)
-            mass = ndtr(high) - ndtr(low)
-            ends = [np.where(np.isfinite(end), end, 0.0) * at for end, at in ((low, at_low), (high, at_high))]
-            yield piece, mass, at_low - at_high, mass + ends[0] - ends[1]
-
-
-def smoothed(loss: Loss, width: ArrayLike) -> Any:
-    """The convolution of a loss with a Gaussian (chapelle2008 §4.3 and Figure 6).
-
-    A ValueError says if the loss has no closed form of this kind, or a width is negative or not finite.
-
-    Parameters
-    ----------
-    loss : PLQ, Exponential, or any loss with a method ``smoothed(width)``
-        A PLQ function must be finite everywhere.
-    width : float >= 0, or array with one number for each output
-        Standard deviation of the Gaussian in units of the output; 0 leaves the loss as it is.
-    """
-    widths = np.asarray(width, dtype=float)
-    if not (np.isfinite(widths).all() and (widths >= 0).all()):
-        raise ValueError(f"width={width!r} must be finite and >= 0")
-    if not widths.any():
-        return loss
-    if isinstance(loss, PLQ) and loss.is_finite:
-        return GaussianSmoothed(loss, np.maximum(widths, 1e-9))
-    if callable(getattr(loss, "smoothed", None)):
-        return loss.smoothed(widths)  # type: ignore[attr-defined]
-    raise ValueError(f"loss={loss!r} has no closed form when smoothed; a finite PLQ function or exponential() has")
 
 
 @dataclass(frozen=True)
@@ -265,7 +190,3 @@ def without_convex_kinks(loss: Any, width: float) -> Any:
         return loss
     convex, concave = loss.split()
     return (convex.rounded(width) + concave).named(f"rounded {loss.name}")
-
-
-def _density(z: Array) -> Array:
-    return np.exp(-0.5 * np.square(z)) / np.sqrt(2 * np.pi)

@@ -1,4 +1,4 @@
-"""cS3VM: descents on the objective smoothed by a Gaussian, which narrows (chapelle2008 §4.3, Algorithm 5)."""
+"""cS3VM: descents on the smoothed objective, by a density that narrows (chapelle2008 §4.3, Algorithm 5)."""
 
 import copy
 
@@ -8,10 +8,11 @@ from numpy.typing import ArrayLike
 from ..formulations import Formulation
 from ..instance import SmoothPrimal, has_mirror_image
 from ..losses import smoothed
+from ..losses.smoothing import SMOOTHINGS
 from ..problem import Array, Problem
 from ..solution import Solution
 from ..table import SMOOTH_SOLVERS
-from ..validation import integer
+from ..validation import integer, one_of
 from .descents import minimize
 from .gradient import goal, sharpened
 from .run import Method, Run
@@ -33,8 +34,9 @@ class Continuation(Method):
     trials = 25
     power = 4
 
-    def __init__(self, widths: int = 10) -> None:
+    def __init__(self, widths: int = 10, smoothing: str = "gaussian") -> None:
         self.n_widths = integer("widths", widths, least=1)
+        self.smoothing = one_of("smoothing", smoothing, tuple(SMOOTHINGS))
 
     def descend(self, run: Run) -> str:
         """A descent for every width, the last one zero, from where the one before ended."""
@@ -46,7 +48,7 @@ class Continuation(Method):
             # Mirror images part at f = 0, a saddle; descents begin beside it, so that rounding does not choose.
             lean = 1e-3 * primal.nearest(-1 / np.arange(1.0, run.instance.problem.n + 1))
         for width in self.widths(primal, norms):
-            stage = primal.at(deviations=width * smooth)
+            stage = primal.at(deviations=width * smooth, smoothing=self.smoothing)
             point = run.smooth.descend(stage, x + lean, goal(run, width == 0))
             x = point.variables
             run.record(run.checked(point), stage=float(width), step_objective=point.primal, objective=run.value(point))
@@ -69,6 +71,8 @@ class Continuation(Method):
         first, vector = last, np.random.default_rng(0).standard_normal(primal.n_variables)
         for _ in range(self.trials):
             down = self._downward(primal, first * norms)
+            if not down.any():
+                break
             for _ in range(self.power):
                 vector = primal.space.curved(down, vector / np.linalg.norm(vector))
             if np.linalg.norm(vector) <= 1:
@@ -86,7 +90,8 @@ class Continuation(Method):
             grid = np.linspace(-end, end, 31)[:, None] * np.ones(len(where))
             # The deviation is 0 where an output does not depend on w.  Any small one will do there, as what its loss
             # adds to the curvature in w is 0.
-            bend = smoothed(loss, np.maximum(deviations[where], 1e-6)).curvature(grid)
+            wide = np.maximum(deviations[where], 1e-6)
+            bend = smoothed(loss, wide, self.smoothing).curvature(grid)
             most[where] = primal.cost[where] * np.maximum(-bend.min(axis=0), 0.0)
         return most
 
@@ -97,6 +102,7 @@ def continuation(
     *,
     start: ArrayLike | Solution | None = None,
     widths: int = 10,
+    smoothing: str = "gaussian",
     tol: float = 1e-3,
     max_iter: int = 2000,
     callback: Callback | None = None,
@@ -105,7 +111,8 @@ def continuation(
     """Minimize a formulation by continuation: cS3VM (chapelle2008 §4.3 and Algorithm 5).
 
     The objective is convolved with a Gaussian in w, which for each point's loss is a Gaussian of its output: a closed
-    form for the exponential and for piecewise linear-quadratic losses.  The first width makes the objective convex, so
+    form for the exponential and for piecewise linear-quadratic losses.  ("Other smoothing functions can also be used":
+    they are of each point's output, with the same deviation.)  The first width makes the objective convex, so
     that its minimum is found; while the width shrinks the minimum is tracked.
 
     Parameters
@@ -115,6 +122,8 @@ def continuation(
         balance, ("exact", r), a mean output is searched that brings it (§4).
     widths : int >= 1, default 10
         Number of widths before the last, which is zero.
+    smoothing : {"gaussian", "logistic", "student", "uniform"}, default "gaussian"
+        See :func:`convex_tsvm.losses.smoothed`.
     tol, max_iter
         As in :func:`~convex_tsvm.gradient`.
 
@@ -123,5 +132,5 @@ def continuation(
     >>> ct.continuation(ct.tsvm("exp"), problem).labels
     array([-1., -1., -1.,  1.,  1.,  1.])
     """
-    settings, method = Settings(tol, max_iter, callback, time_limit), Continuation(widths)
+    settings, method = Settings(tol, max_iter, callback, time_limit), Continuation(widths, smoothing)
     return minimize(method, formulation, problem, start=start, settings=settings, options={"max_iter": max_iter})

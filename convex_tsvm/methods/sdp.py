@@ -13,6 +13,8 @@ from ..problem import Array, Problem
 from ..relaxations import LowerBoundBuilder, Relaxation
 from ..solution import Solution
 from ..solvers import NativeSolver
+from ..ties import ZERO_OUTPUT, eigenvectors
+from ..validation import one_of
 from .run import STOPPED
 
 
@@ -82,6 +84,7 @@ def sdp_transduction(
     *,
     relaxation: str | type[Relaxation] = "sdp",
     solver: str = "auto",
+    labels_from: str = "column",
     tol: float = 1e-4,
 ) -> RelaxedSolution:
     """Labels from the SDP relaxation (debie2004 §2), with a proven lower bound of the optimum.
@@ -94,6 +97,9 @@ def sdp_transduction(
         With the loss min(ℓ(f), ℓ(-f)) for unlabelled points.
     relaxation, solver, tol
         See :class:`~convex_tsvm.LowerBoundBuilder`.
+    labels_from : {"column", "eigenvector"}, default "column"
+        Which vector of the label matrix Γ is thresholded: the column of the labelled points, or the eigenvector of its
+        largest eigenvalue (chapelle2008 §3.4), scaled to 1 at these; only with ``relaxation="sdp"``.
 
     Examples
     --------
@@ -102,8 +108,21 @@ def sdp_transduction(
     (array([-1., -1., -1.,  1.,  1.,  1.]), True)
     """
     began = time.perf_counter()
+    if one_of("labels_from", labels_from, ("column", "eigenvector")) == "eigenvector" and relaxation != "sdp":
+        raise ValueError(f"labels_from='eigenvector' needs relaxation='sdp', not {relaxation!r}: others have no matrix")
     bound = LowerBoundBuilder(formulation, problem, relaxation=relaxation, solver=solver, tol=tol).bound()
     status = "converged" if bound.status == "optimal" else bound.status
     if status in ("inaccurate", "failed") and time_is_up():
         status = "time_limit"
-    return trained_on_labels(formulation, problem, bound.scores, began, status, bound.value)
+    scores = bound.scores
+    if labels_from == "eigenvector" and "vectors" in bound.duals:
+        scores = _dominant(bound.duals["vectors"], problem.y)
+    return trained_on_labels(formulation, problem, scores, began, status, bound.value)
+
+
+def _dominant(vectors: Array, y: Array) -> Array:
+    """The eigenvector of the largest eigenvalue of Γ = R Rᵀ, on the scale and with the signs of the labels y."""
+    axes, sizes, _ = np.linalg.svd(vectors, full_matrices=False)
+    found = eigenvectors(sizes**2, axes, 1)[1][:, 0]
+    agreed = float(y @ found) / max(int(np.count_nonzero(y)), 1)
+    return np.asarray(found / (agreed if abs(agreed) > ZERO_OUTPUT else np.abs(found).max()))

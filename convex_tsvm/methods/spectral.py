@@ -13,6 +13,7 @@ from ..formulations import Formulation, OutputConstraint
 from ..instance import SideInformation
 from ..kernels import Precomputed, neighbor_graph
 from ..kernels.functions import dense
+from ..modeling.label_matrix import SpectralSDP
 from ..problem import Array, Problem
 from ..ties import EQUAL, clearest, eigenvectors
 from ..validation import finite, integer, one_of
@@ -57,6 +58,39 @@ def spectral_transduction(
     rules = {"constrained": constrained, "outliers": outliers, "random_state": random_state}
     scores = spectral_scores(formulation, problem, _similarity(problem, affinity, n_neighbors), n_components, **rules)
     return trained_on_labels(formulation, problem, scores, began, "converged")
+
+
+def spectral_sdp(
+    formulation: Formulation,
+    problem: Problem,
+    *,
+    n_components: int = 1,
+    affinity: str = "kernel",
+    n_neighbors: int = 10,
+    constrained: bool = True,
+) -> SpectralSDP:
+    """The eigenvalue problem of :func:`spectral_transduction` as an SDP in CVXPY, to read, change and solve.
+
+    Its ``problem`` is the ``cvxpy.Problem``; once that is solved its value is the sum of the dominant eigenvalues.
+
+    Parameters
+    ----------
+    formulation, problem, n_components, affinity, n_neighbors, constrained
+        As for :func:`spectral_transduction`.
+
+    Examples
+    --------
+    >>> from convex_tsvm.methods.spectral import spectral_sdp, spectral_subspace
+    >>> sdp = spectral_sdp(ct.s3vm(), problem, n_components=2)
+    >>> value = sdp.problem.solve(solver="CLARABEL")
+    >>> _, eigenvalues = spectral_subspace(problem.gram, problem.y, 2)
+    >>> bool(abs(value - eigenvalues.sum()) < 1e-6)
+    True
+    """
+    similarity = _similarity(problem, affinity, n_neighbors)
+    L, scaled = _tied(similarity, SideInformation.of(problem.y, formulation.constraints) if constrained else None)
+    integer("n_components", n_components, least=1, most=L.shape[1] - 1)
+    return SpectralSDP(dense(scaled.T @ (similarity @ scaled)), L, n_components)
 
 
 def spectral_scores(
@@ -153,16 +187,10 @@ def spectral_subspace(
         raise ValueError(f"similarity has shape {similarity.shape}, y {y.shape}; they must be (n, n) and (n,)")
     side = SideInformation.of(y, links)
     opposites = _opposites(side)
-    L = tie(side) if constrained else sp.eye_array(n, format="csr")
+    L, scaled = _tied(similarity, side if constrained else None)
     integer("n_components", n_components, least=1, most=L.shape[1] - 1)
     finite("outliers", outliers, least=0, below=1)
-    degree = np.asarray(similarity @ np.ones(n)).ravel()
-    if not (degree > 0).all():
-        k = int(np.argmin(degree))
-        raise ValueError(f"the similarities of point {k} add up to {degree[k]:g}; they must be positive")
-    root = sp.diags_array(1 / np.sqrt(degree))
-    scaled = root @ L  # D^-½ L
-    values, h = _dominant(similarity, scaled.tocsr(), n_components, random_state)
+    values, h = _dominant(similarity, scaled, n_components, random_state)
     v = np.asarray(L @ h)
     # A constant is added so that the means of the two classes become ± the same number.
     means = [(v[one].mean(axis=0), v[other].mean(axis=0)) for one, other in opposites]
@@ -174,6 +202,17 @@ def spectral_subspace(
         most = np.quantile(np.abs(v), 1 - outliers, axis=0, method="lower")
         v = np.clip(v, -most, most)
     return v, values
+
+
+def _tied(similarity: Any, side: SideInformation | None) -> tuple[sp.csr_array, sp.csr_array]:
+    """L, and D^-½ L with the degrees D of the points; a ValueError if one has none."""
+    n = similarity.shape[0]
+    L = sp.eye_array(n, format="csr") if side is None else tie(side)
+    degree = np.asarray(similarity @ np.ones(n)).ravel()
+    if not (degree > 0).all():
+        k = int(np.argmin(degree))
+        raise ValueError(f"the similarities of point {k} add up to {degree[k]:g}; they must be positive")
+    return L, (sp.diags_array(1 / np.sqrt(degree)) @ L).tocsr()
 
 
 def tie(side: SideInformation) -> sp.csr_array:

@@ -7,7 +7,7 @@ has: ½ ‖w‖² + Σ c_i ℓ(y_i f_i) for any loss ℓ that never increases.
 
 import warnings
 from abc import ABC, abstractmethod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import cvxpy as cp
 import numpy as np
@@ -168,6 +168,36 @@ class SubspaceSDP(TransductionSDP):
         return np.asarray(self.V @ (self.reduced() @ (self.V.T @ signs)))[self.search.unknown]
 
 
+class SpectralSDP:
+    """Constrained spectral transduction (§4.1) as an SDP: max <L' D^-½ K D^-½ L, H> over 0 ⪯ H ⪯ I with trace d.
+
+    Its value is the sum of the d largest eigenvalues (Fan 1949), and H the projection on their eigenvectors h, of which
+    v = L h has one entry for all points that are known to be of one class (Proposition 4.1).
+
+    Parameters
+    ----------
+    similarity : array, shape (m, m)
+        L' D^-½ K D^-½ L.
+    tie : array or sparse array, shape (n, m)
+        L.
+    n_components : int
+        d.
+    """
+
+    def __init__(self, similarity: Array, tie: Any, n_components: int = 1) -> None:
+        m = len(similarity)
+        self.tie = tie
+        self.H = cp.Variable((m, m), PSD=True, name="H")
+        limits = [cp.Constant(np.eye(m), name="I") - self.H >> 0, cp.trace(self.H) == n_components]
+        similarities = cp.Constant((similarity + similarity.T) / 2, name="S")
+        self.problem = ReadableProblem(cp.Maximize(cp.sum(cp.multiply(similarities, self.H))), limits)
+
+    @property
+    def gamma(self) -> Array:
+        """L H Lᵀ of the solution, shape (n, n), which stands for label matrices in a subspace."""
+        return np.asarray(self.tie @ (self.tie @ np.asarray(self.H.value)).T)
+
+
 def check_subspace(search: Labelling, V: Array) -> None:
     """Raise ValueError if a search has a bias or offsets, or V is no basis of a subspace of its label vectors."""
     if search.offset.any() or search.free_bias:
@@ -191,7 +221,7 @@ def best_of_planes(values: list[float], slopes: list[Array], Q: Array, cvxpy_sol
     with warnings.catch_warnings():
         # What the solver finds need not be accurate: the value is computed anew, and the bound repaired.
         warnings.simplefilter("ignore", UserWarning)
-        solve_by(cp.Problem(cp.Minimize(t), [planes, diagonal]), cvxpy_solver, **ACCURATELY.get(cvxpy_solver, {}))
+        solve_by(ReadableProblem(cp.Minimize(t), [planes, diagonal]), cvxpy_solver, **ACCURATELY.get(cvxpy_solver, {}))
     weights = np.maximum(planes.dual_value, 0.0)
     return np.asarray(M.value), weights / weights.sum(), np.asarray(diagonal.dual_value)
 
@@ -265,12 +295,13 @@ def _complement(search: Labelling, total: float) -> Array:
 
 
 class ConicPoint(NamedTuple):
-    """What a conic solver says of the dual: its value, α, λ, and the labels before thresholding."""
+    """What a conic solver says of the dual: its value, α, λ, the labels before thresholding, and R with Γ̃ = R Rᵀ."""
 
     value: float
     alpha: Array
     multipliers: Array
     scores: Array
+    vectors: Array
     status: str = "inaccurate"
 
 
@@ -284,7 +315,10 @@ def solve_dual(search: Labelling, solver: str) -> ConicPoint:
     except (RuntimeError, TimeIsUp):
         value = np.nan
     if not np.isfinite(value) or dual.alpha.value is None:
-        return ConicPoint(np.nan, np.zeros(search.n), np.zeros(1 + m), np.zeros(len(search.unknown)))
+        return ConicPoint(
+            np.nan, np.zeros(search.n), np.zeros(1 + m), np.zeros(len(search.unknown)), np.zeros((1 + m, 1))
+        )
     status = "optimal" if dual.problem.status == "optimal" else "inaccurate"
     found = (np.asarray(dual.alpha.value), np.asarray(dual.multipliers.value), dual.scores)
-    return ConicPoint(value, *found, status)
+    spread, axes = np.linalg.eigh(dual.reduced())
+    return ConicPoint(value, *found, axes * np.sqrt(np.maximum(spread, 0.0)), status)

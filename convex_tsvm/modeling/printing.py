@@ -46,6 +46,8 @@ SYMBOLS = {
     "mu_lower": ("μ⁻", r"\mu^-", "dual variables of lower ends"),
     "mu_upper": ("μ⁺", r"\mu^+", "dual variables of upper ends"),
     "Gamma": ("Γ", r"\Gamma", "label matrix, in labellings y yᵀ"),
+    "S": ("S", "S", "similarities L' D^-½ K D^-½ L"),
+    "H": ("H", "H", "projection on eigenvectors h, with v = L h"),
     "Omega": ("Ω", r"\Omega", "makes Γ̃ = Q Ω Qᵀ, whose labels are balanced"),
     "Q": ("Q", "Q", "orthonormal columns, orthogonal to (-q, 1, ..., 1) for labels that sum to q"),
     "Gamma_reduced": ("Γ̃", r"\tilde\Gamma", "label matrix of one known point and the unlabelled ones"),
@@ -337,7 +339,8 @@ class Writer:
 
     def _Sum(self, e: Any) -> tuple[str, int]:
         inner = self.write(e.args[0], Binding.PRODUCT)
-        return (rf"\mathbf{{1}}^\top {inner}" if self.latex else f"Σ {inner}"), Binding.PRODUCT
+        summed = r"\sum_{ij}" if e.args[0].ndim == 2 else r"\mathbf{1}^\top"
+        return (f"{summed} {inner}" if self.latex else f"Σ {inner}"), Binding.PRODUCT
 
     def _QuadForm(self, e: Any) -> tuple[str, int]:
         x, matrix = self.write(e.args[0], Binding.ATOM), self.write(e.args[1], Binding.ATOM)

@@ -76,7 +76,8 @@ class LabelMatrix(Relaxation):
             part, into_domain(part, alpha.astype(float))[0], point.multipliers
         )
         work.prove(MatrixProof(alpha, multipliers))
-        work.duals = {"alpha": point.alpha, "multipliers": point.multipliers}
+        vectors = part.basis @ point.vectors
+        work.duals = {"alpha": point.alpha, "multipliers": point.multipliers, "vectors": vectors}
         work.outputs = scores
         if work.open:
             work.offer(scores)
