@@ -9,8 +9,9 @@ endif
 LOWEST := .venv-lowest
 
 SECONDS ?= 600
+MINUTES ?= 60
 
-.PHONY: demo test papers mutants quick portable slow fuzz lint review coverage docs look paper bench lowest dist clean
+.PHONY: demo test papers papers-compute mutants quick portable slow fuzz lint review coverage docs look paper bench lowest dist clean
 
 demo: $(VENV)/.ready  ## fit a transductive SVM to real data by two solvers: a table, and a picture in demo.png
 	$(BIN)/convex-tsvm compare breast_cancer --sigma 10 --C 10 --methods svm,cccp --solver native,cvxpy --plot demo.png
@@ -24,6 +25,9 @@ test: $(VENV)/.ready lint  ## style, types, and the tests, on two cores
 
 papers: $(VENV)/.ready  ## every statement of the five papers, with mistakes planted in it; derivations, and the course
 	$(PYTEST) -n 2 --dist worksteal -m "papers and not slow" tests
+
+papers-compute: $(VENV)/.ready  ## what is missing of the papers' tables, for MINUTES on one core at low priority; takes up where it was
+	$(BIN)/python benchmarks/papers --minutes $(MINUTES)
 
 quick: $(VENV)/.ready  ## what one runs while editing: one case of every test that takes no time
 	$(PYTEST) -n 2 --dist worksteal --quick -m "not slow" tests

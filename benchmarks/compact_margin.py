@@ -1,8 +1,6 @@
 """Dai and Niu (2010), Table 1: the Compact Margin Machine beside its rivals, with labels drawn in two ways.
 
-    python benchmarks/compact_margin.py                          what is missing (hours)
-    python benchmarks/compact_margin.py --data MNIST --unlabeled 400 --jobs 2
-    python benchmarks/compact_margin.py --report                 the report of what there is
+    python benchmarks/compact_margin.py [--minutes 60] [--report]
 
 MNIST, 8 against 9: 5 to 200 labelled points a class, 400, 600 and 800 unlabelled ones from the training part, accuracy
 on the test part.  The text set of the book "Semi-Supervised Learning" (2006) stands for TDT2: 300 and 600 unlabelled
@@ -20,7 +18,6 @@ RMM is the supervised one (Shivaswamy and Jebara 2008), as in the paper, RMM+ it
 Finished runs are in results/compact_margin.csv, one a line, and are never computed again.
 """
 
-import argparse
 import itertools
 import os
 import time
@@ -39,7 +36,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
-from store import Keyed, compute, finished
+from store import Keyed, resume
 
 import convex_tsvm as ct
 
@@ -263,32 +260,19 @@ def _summary(out, rows):
                 f"{max(0.0, -gained.min()):.2f}", lead)  # fmt: skip
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", choices=list(SETS), help="one of the sets (default: both)")
-    parser.add_argument("--drawn", choices=DRAWN, help="how labels are drawn (default: both ways)")
-    parser.add_argument("--unlabeled", type=int, help="number of unlabelled points (default: all in turn)")
-    parser.add_argument("--jobs", type=int, default=-1, help="processes (default: one a core)")
-    parser.add_argument("--report", action="store_true", help="compute nothing")
-    options = parser.parse_args()
-    path = HERE / "results" / "compact_margin.csv"
-    if not options.report:
-        known = finished(Run, path)
-        cells = [
-            Run(data, drawn, n, size if method in SEMI_SUPERVISED else 0, split, method)
-            for data in SETS
-            for size in SETS[data][1]
-            for drawn in DRAWN
-            for n in SETS[data][0]
-            for method in METHODS
-            for split in range(TRIALS)
-            if options.data in (None, data) and options.drawn in (None, drawn) and options.unlabeled in (None, size)
-        ]
-        missing = [cell for cell in dict.fromkeys(cells) if cell.key not in known]
-        if missing:
-            compute(run_one, missing, ("error", "seconds"), options.jobs, path)
-    write_report(finished(Run, path))
+def missing():
+    """Everything that is asked for."""
+    cells = [
+        Run(data, drawn, n, size if method in SEMI_SUPERVISED else 0, split, method)
+        for data in SETS
+        for size in SETS[data][1]
+        for drawn in DRAWN
+        for n in SETS[data][0]
+        for method in METHODS
+        for split in range(TRIALS)
+    ]
+    return list(dict.fromkeys(cells))
 
 
 if __name__ == "__main__":
-    main()
+    resume(__doc__, missing(), run_one, ("error", "seconds"), HERE / "results" / "compact_margin.csv", write_report)

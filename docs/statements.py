@@ -19,10 +19,10 @@ from convex_tsvm.verification.statements.statement import Proven
 VERDICTS = {
     "holds": "as printed, or as the paper corrects itself elsewhere",
     "false as printed": "the printed form fails on the problem given, the corrected one holds",
-    "measured": "a table or figure whose kept figures agree with ours",
-    "measured: differs": "some of them do not",
-    "not built": "with the reason",
-    "no results": "the benchmark has not been run to its end",
+    "reproduced": "a table or figure of experiments: all its figures are compared, and agree with ours",
+    "differs": "all are compared, and some do not agree, with the reason",
+    "unfinished": "some are not compared yet, or on fewer runs than the paper's (``make papers-compute`` goes on)",
+    "not possible": "its data cannot be had; what it finds is compared on other data",
     "fails": "the statement as corrected fails: a bug",
 }
 

@@ -1,6 +1,7 @@
 """Figures in the README and the documentation are those of the kept results."""
 
 import csv
+import dataclasses
 import sys
 from pathlib import Path
 
@@ -153,7 +154,7 @@ def test_a_cell_has_the_numbers_behind_it(shown, value, error, paper):
 def test_figures_are_judged(tmp_path, monkeypatch):
     monkeypatch.setattr("experiment.tables", lambda name, heading: document.tables(name, heading, folder=tmp_path))
     table = Experiment("x", "Table 12", "A claim.", lambda: cells("review", "Table 12"))
-    assert table.judged().verdict == "no results"
+    assert table.judged().verdict == "unfinished"
 
     def keep(cell):
         out = document.Document("review", "A review", tmp_path)
@@ -163,13 +164,21 @@ def test_figures_are_judged(tmp_path, monkeypatch):
         out.save()
 
     keep("6.4 ± 0.3 (6.3)")
-    assert table.judged().verdict == "measured"
+    assert table.judged().verdict == "reproduced"
+    assert dataclasses.replace(table, printed=2).judged().verdict == "reproduced"
+    # Whatever figures come to, fewer than the paper prints, or of fewer runs, are no verdict.
+    assert dataclasses.replace(table, printed=3).judged().verdict == "unfinished"
+    assert dataclasses.replace(table, printed=3, lost=1).judged().verdict == "reproduced"
+    assert dataclasses.replace(table, printed=2, lost=2).judged().verdict == "not possible"
+    part = Figure("all", 0.05, 0.02, agrees=False, done=0.04)
+    assert dataclasses.replace(table, figures=lambda: [part]).judged().verdict == "unfinished"
     keep("9.4 ± 0.3 (6.3)")
-    assert table.judged().verdict == "measured: differs"
+    assert table.judged().verdict == "differs"
     assert "annealing: 9.4 ± 0.3, the paper 6.3 (differs)" in table.judged().detail
+    assert dataclasses.replace(table, printed=3).judged().verdict == "unfinished"
     keep("– (6.3)")
+    assert table.judged().verdict == "unfinished"
     assert "1 are not computed yet" in table.judged().detail
-    assert Experiment("x", "Table 13", "A claim.", None, "no data").judged().verdict == "not built"
     assert Figure.compared("x", 5.0, 6.4, 0.1).agrees
     assert not Figure.compared("x", 5.0, 6.6, 0.1).agrees
     assert Figure.compared("x", 5.0, 6.6, 0.9).agrees

@@ -28,6 +28,10 @@ class Figure:
         Standard error of ours; 0 where it is one number.
     agrees : bool or None
         Whether they do; None where that is not to be decided, as for seconds on other machines.
+    stands_for : int
+        How many printed figures it is made of, such as two for a ratio.
+    done : float
+        The share of the paper's sample that ours is of.
     """
 
     where: str
@@ -35,6 +39,8 @@ class Figure:
     ours: float
     error: float = 0.0
     agrees: bool | None = None
+    stands_for: int = 1
+    done: float = 1.0
 
     @classmethod
     def compared(cls, where: str, theirs: float, ours: float, error: float = 0.0, points: float = POINTS) -> Figure:
@@ -48,9 +54,17 @@ class Figure:
         return f"{self.where}: {ours}, the paper {self.theirs:g}{mark}"
 
 
+#: What goes on with what is unfinished.
+GOES_ON = "`make papers-compute` goes on"
+
+
 @dataclass(frozen=True)
 class Verdict:
-    """What is said of a table or figure: "measured", "measured: differs", "not built" or "no results", and why."""
+    """What is said of a table or figure, one of four words, and why.
+
+    "reproduced": all figures are compared and agree.  "differs": all are, and some do not agree.  "unfinished": some
+    are not compared, or on fewer runs than the paper's, whatever they come to.  "not possible": the data cannot be had.
+    """
 
     verdict: str
     detail: str
@@ -64,44 +78,53 @@ class Experiment:
     ----------
     paper, number, says : str
         ``says`` is what the paper claims by it, and how ours is another, if it is.
-    figures : callable or None
-        Returns a list of :class:`Figure`; None for what is not built.
-    why : str
-        Why it is not built.
-    printed : int or None
-        How many figures the paper prints in it; None for a picture.
+    figures : callable
+        Returns a list of :class:`Figure`; of a table all of whose data are lost those of what stands in its place.
+    printed, lost : int
+        How many figures the paper prints in it, 0 for a picture, and how many of these are of data that cannot be had.
     """
 
     paper: str
     number: str
     says: str
-    figures: Callable[[], list[Figure]] | None
-    why: str = ""
-    printed: int | None = None
+    figures: Callable[[], list[Figure]]
+    printed: int = 0
+    lost: int = 0
+
+    def counts(self) -> tuple[int, int]:
+        """How many printed figures are compared, on samples as large as the paper's, and how many there are."""
+        try:
+            known = [one for one in self.figures() if not np.isnan(one.ours) and one.done >= 1]
+        except FileNotFoundError:
+            known = []
+        return (0 if self.lost == self.printed else sum(one.stands_for for one in known)), self.printed
 
     def judged(self) -> Verdict:
         """The verdict by the kept results."""
-        if self.figures is None:
-            return Verdict("not built", self.why)
         try:
             found = self.figures()
         except FileNotFoundError as error:
-            return Verdict("no results", f"{error.filename} is missing")
+            return Verdict("unfinished", f"{error.filename} is missing; {GOES_ON}")
         known = [one for one in found if not np.isnan(one.ours)]
         decided = [one for one in known if one.agrees is not None]
         differing = [one for one in decided if not one.agrees]
-        if not known:
-            return Verdict("no results", "not computed yet")
-        said = (
-            f"{len(decided) - len(differing)} of {len(decided)} figures agree" if decided else "nothing to be decided"
-        )
-        if self.printed is not None:
-            said += f"; {len(known)} of the {self.printed} that the paper prints are compared"
-        elif len(known) < len(found):
-            said += f", {len(found) - len(known)} are not computed yet"
-        if differing:
-            said += "; " + "; ".join(str(one) for one in differing)
-        return Verdict("measured: differs" if differing else "measured", said)
+        said = [f"{len(decided) - len(differing)} of {len(decided)} figures agree" if decided else "none to be decided"]
+        n_known, n_printed = sum(one.stands_for for one in known), self.printed - self.lost
+        whole = len(known) == len(found) if not n_printed else n_known >= n_printed
+        if self.printed and n_printed:
+            said.append(f"{n_known} of {n_printed} that the paper prints are compared")
+        elif not whole:
+            said.append(f"{len(found) - len(known)} are not computed yet")
+        if self.lost:
+            said.append(f"{self.lost} that it prints are of data that cannot be had")
+        parts = sorted({one.done for one in known if one.done < 1})
+        if parts:
+            said.append(f"{parts[0]:.0%} of the paper's sample")
+        word = "not possible" if self.printed and not n_printed else "differs" if differing else "reproduced"
+        if word != "not possible" and (parts or not whole):
+            word = "unfinished"
+            said.append(GOES_ON)
+        return Verdict(word, "; ".join([*said, *map(str, differing)]))
 
 
 #: All of them, in the order of the papers.
@@ -109,24 +132,19 @@ EXPERIMENTS: list[Experiment] = []
 
 
 def experiment(
-    paper: str, number: str, printed: int | None = None
+    paper: str, number: str, printed: int = 0, lost: int = 0
 ) -> Callable[[Callable[[], list[Figure]]], Callable[[], list[Figure]]]:
     """Decorator: the function returns the figures of a table or figure, and its docstring says what is claimed.
 
-    ``printed`` is how many figures the paper has in it, if it is no picture.
+    ``printed`` is how many figures the paper has in it, if it is no picture, and ``lost`` how many cannot be computed.
     """
 
     def add(figures: Callable[[], list[Figure]]) -> Callable[[], list[Figure]]:
         says = " ".join((figures.__doc__ or "").split())
-        EXPERIMENTS.append(Experiment(paper, number, says, figures, printed=printed))
+        EXPERIMENTS.append(Experiment(paper, number, says, figures, printed, lost))
         return figures
 
     return add
-
-
-def not_built(paper: str, number: str, says: str, why: str) -> None:
-    """Add an item that nothing stands for, and why."""
-    EXPERIMENTS.append(Experiment(paper, number, says, None, why))
 
 
 def cells(name: str, heading: str, points: float = POINTS) -> list[Figure]:

@@ -20,3 +20,9 @@ def verdicts(paper: str) -> list[dict[str, str]]:
             judged = one.judged()
             found.append({"number": one.number, "says": one.says, "verdict": judged.verdict, "detail": judged.detail})
     return found
+
+
+def totals() -> tuple[int, int]:
+    """How many printed figures are compared, and how many there are."""
+    counts = [one.counts() for one in EXPERIMENTS]
+    return sum(known for known, _ in counts), sum(printed for _, printed in counts)
