@@ -10,7 +10,7 @@ import warnings
 
 import numpy as np
 from common import Results, compile_native
-from exact_chapelle import GAP, two_moons
+from exact_chapelle import GAP, planar_moons
 
 import convex_tsvm as ct
 
@@ -40,7 +40,7 @@ def peers(results, sizes, limit):
     # Who has not solved one size is not asked for the next.
     alive = {"search": True, "SCIP": True, "HIGHS": True}
     for u in sizes:
-        X, _, truth = two_moons(u + 4, 0.15)
+        X, _, truth = planar_moons(u + 4, 0.15)
         problem = ct.Problem(X, np.where(np.arange(u + 4) < 4, truth, 0.0), kernel=ct.RBF(0.5), C=1, C_unlabeled=0.3,
                              balance=0.0)  # fmt: skip
         seconds, status = dict.fromkeys(alive, float("nan")), dict.fromkeys(alive, "not tried")
@@ -72,7 +72,7 @@ def main():
     parser.add_argument("--quick", action="store_true", help="up to 40 unlabelled points, a minute at most for each")
     options = parser.parse_args()
     compile_native()
-    X, y, _ = two_moons(40)
+    X, y, _ = planar_moons(40)
     ct.exact_search(ct.s3vm(), ct.Problem(X, y, kernel=ct.RBF(0.5), balance=0.0), bounds="svm")
     results = Results("exact_peers", "Exact search and mixed-integer solvers")
     sizes = (20, 30, 40) if options.quick else (10, 20, 30, 40, 60, 80, 100, 150, 200, 300)

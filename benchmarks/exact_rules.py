@@ -5,7 +5,7 @@ and for at most a minute.
 """
 
 from common import Results, compile_native
-from exact_chapelle import two_moons
+from exact_chapelle import planar_moons
 from exact_instances import equal
 
 import convex_tsvm as ct
@@ -20,7 +20,7 @@ def problems():
     for name, share in (("art100", 0.1), ("art150", 0.2)):
         problem = equal(name, share).problem
         found[f"{name}, {share:.0%} labelled"] = (ct.s3vm(balance="targets", fit_intercept=False), problem)
-    X, y, _ = two_moons()
+    X, y, _ = planar_moons()
     moons = ct.Problem(X, y, kernel=ct.RBF(0.5), C=10, C_unlabeled=10, balance=0.0)
     found["two moons, 2 labelled"] = (ct.s3vm(), moons)
     hinge = moons.replace(C=1.0, C_unlabeled=1.0)

@@ -361,11 +361,12 @@ Their experiment on USPS, area under the ROC curve: {said} digits."""
 def optima():
     """Exact search: chapelle2008 Table 1, mixed-integer solvers, the instances of Piccialli et al."""
     small, peers = rows("exact_chapelle"), rows("exact_peers")
-    moons = one(small, data="two moons")
+    moons = [row for row in rows("exact_moons") if row["noise"] == "0.01"]
     coil = [row for row in small if row["data"].startswith("Coil3")]
     solved = [row["s"].value for row in coil if row["status"] == "optimal"]
     missed = [100 * row["gap"].value for row in coil if row["status"] != "optimal"]
     assert all(row["error, %"].value == 0 for row in coil if row["status"] == "optimal")
+    assert all(row["error, %"].value == 0 and row["status"] == "optimal" for row in moons)
     against = {row["unlabelled"]: row for row in peers}
     runs, harder = rows("exact_published", "Runs"), rows("exact_equal", "Runs")
     means = rows("exact_published", "Beside")
@@ -381,7 +382,11 @@ def optima():
 
 Table 1 of {REVIEW}, where every heuristic fails, solved to optimality with 0 % error and a certificate: two
 moons with 200 points
-and two labels in {seconds(moons["s"])}; Coil3, one class against the rest, in {min(solved):.0f} to
+in 102 dimensions and two labels, {len(moons)} draws, in {seconds(max(row["s"].value for row in moons))} at most
+({kept("exact_moons.md", "all")}; the paper's set is lost, and noise and labelled points of ours are
+those of 62 settings that come nearest to what it prints with moons that no straight line separates,
+{kept("two_moons.md", "all")});
+Coil3, one class against the rest, in {min(solved):.0f} to
 {max(solved):.0f} seconds in
 {len(solved)} of {len(coil)} cases, with a gap of {min(missed):.0f} to {max(missed):.0f} % after ten minutes in
 the others

@@ -2,10 +2,11 @@
 
     python benchmarks/sindhwani2006_large.py [--minutes 60] [--report]
 
-kdd99 is the 10 % file of the 1999 KDD Cup, scaled to unit range, with 1000 labels.  In place of RCV1, which cannot be
-had, are the 20 newsgroups, as two problems: computers and sport against the rest, tf-idf, 100 and 1000 labels, with
-half of the unlabelled documents and with all.  λ = 0.001 and λ' = 1, as in the paper; three draws each.  Runs that are
-done are kept in results/sindhwani2006_large.csv.
+kdd99 is the 10 % file of the 1999 KDD Cup, features divided by their standard deviations, with 1000 labels, ten draws,
+and all the rows or 9000; DA cools as SVMlin does.  In place of RCV1, which cannot be had, are the 20 newsgroups, as two
+problems: computers and sport against the rest, tf-idf, 100 and 1000 labels, with half of the unlabelled documents and
+with all, three draws each; DA has our defaults there.  λ = 0.001 and λ' = 1, as in the paper.  Runs that are done are
+kept in results/sindhwani2006_large.csv.
 """
 
 import time
@@ -16,17 +17,29 @@ from functools import cache
 import numpy as np
 from common import HERE, Results, read
 from sklearn.feature_extraction.text import TfidfTransformer
-from sklearn.preprocessing import MaxAbsScaler
+from sklearn.preprocessing import StandardScaler
 from store import Keyed, resume
 
 import convex_tsvm as ct
 
 PATH = HERE / "results" / "sindhwani2006_large.csv"
-FIGURES, DRAWS, LAMBDA = ("error", "objective", "seconds"), 3, 1e-3
+FIGURES, DRAWS, KDD_DRAWS, LAMBDA = ("error", "objective", "seconds"), 3, 10, 1e-3
 METHODS = ("TSVM", "DA", "SVM")
 
 #: λ times the objective, error in % and minutes of TSVM(S = max), DA and the SVM in Tables 1.3, 1.5 and 1.7.
 KDD = {"objective": (0.0066, 0.0063, None), "error": (0.48, 0.22, 0.29), "minutes": (15.0, 143.0, None)}
+
+#: SVMlin's temperatures, until probabilities are settled: with its 10⁻⁶ for ``settled`` ours would end sooner, since a
+#: step here is one of Newton's and not a whole SVM.
+AS_SVMLIN = {"best": True, "cooling": 1.5, "settled": 1e-8, "certain": 1e-6}
+
+#: The share of kdd99's unlabelled rows that are 9000, and on draws 0 to 5 of these error in % and objective of SVMlin's
+#: own C++: TSVM (S = 10⁷) and DA.  Its objective has for each point the nearer label, whatever their number.
+FEW = 0.018255
+SVMLIN = {
+    "TSVM": ((1.03, 0.00336), (1.07, 0.00275), (0.50, 0.00182), (0.49, 0.00187), (0.73, 0.00291), (0.50, 0.00319)),
+    "DA": ((0.58, 0.00358), (1.07, 0.00229), (0.68, 0.00224), (0.61, 0.00170), (0.79, 0.00257), (0.58, 0.00327)),
+}
 
 
 @dataclass(frozen=True)
@@ -42,9 +55,9 @@ class Fit(Keyed):
 
 def missing():
     """All fits."""
-    kdd = [("kdd99", 1000, 1.0)]
+    kdd = [Fit("kdd99", 1000, share, k, m) for k in range(KDD_DRAWS) for share in (1.0, FEW) for m in METHODS]
     texts = [(name, n, share) for name in ("computers", "sport") for n in (100, 1000) for share in (0.5, 1.0)]
-    return [Fit(*one, split, method) for split in range(DRAWS) for one in [*kdd, *texts] for method in METHODS]
+    return kdd + [Fit(*one, split, method) for split in range(DRAWS) for one in texts for method in METHODS]
 
 
 @cache
@@ -52,7 +65,7 @@ def points(name):
     """Points and classes."""
     if name == "kdd99":
         file = read("kdd99")
-        return MaxAbsScaler().fit_transform(file.X).tocsr(), (file.y > 0).astype(int)
+        return StandardScaler(with_mean=False).fit_transform(file.X).tocsr(), (file.y > 0).astype(int)
     file = read("news20")
     names = np.array([str(one) for one in file.rest["label_names"]])[file.y.astype(int)]
     topic = "comp." if name == "computers" else "rec."
@@ -74,6 +87,8 @@ def run(fit):
         options.update(method="cccp", loss=ct.svm(ct.squared_hinge(), balance=None))
     else:
         options.update(method={"TSVM": "switching", "DA": "annealing"}[fit.method])
+        if fit.method == "DA" and fit.data == "kdd99":
+            options.update(method_options=AS_SVMLIN)
     began = time.perf_counter()
     clf = ct.LinearTransductiveSVC(**options).fit(X, y)
     seconds = time.perf_counter() - began
@@ -91,6 +106,52 @@ def means(rows, figure):
     return {key: float(np.mean(values)) for key, values in found.items()}
 
 
+def of_kdd(results, rows):
+    """kdd99: all rows beside the paper, and few beside SVMlin."""
+    results("", "## kdd99 (Tables 1.3, 1.5, 1.7)", "")
+    results(
+        f"Means over {KDD_DRAWS} draws of labels with their standard errors; the paper has one draw, and the least and "
+        "the largest error of ours say what one draw is worth.",
+        "",
+    )
+    results.table("figure", *(f"{m}{s}" for m in METHODS for s in ("", ", the paper's")))
+    found = {m: [row for key, row in rows.items() if (key[0], key[2], key[4]) == ("kdd99", "1.0", m)] for m in METHODS}
+    for name, printed in KDD.items():
+        cells = []
+        for method, theirs in zip(METHODS, printed, strict=True):
+            own = np.array([row["seconds" if name == "minutes" else name] for row in found[method]])
+            own = own / 60 if name == "minutes" else own
+            shown = f"{own.mean():.4f} ± {own.std(ddof=1) / np.sqrt(len(own)):.4f}" if len(own) > 1 else "-"
+            cells += [shown, "-" if theirs is None else theirs]
+        results.row({"error": "error, %", "objective": "λ objective"}.get(name, name), *cells)
+    ranges = [[row["error"] for row in found[m]] for m in METHODS]
+    shown = [f"from {min(one):.2f} to {max(one):.2f}" if one else "-" for one in ranges]
+    results.row("errors, %", *(cell for one in shown for cell in (one, "-")))
+    results("", "## kdd99, 9000 unlabelled rows, beside SVMlin's C++", "")
+    results(
+        "Error in % and λ objective.  SVMlin's objective takes each point's nearer label, ours as many positive labels "
+        "as there are, so ours may be higher at the same weights.",
+        "",
+    )
+    results.table("draw", *(f"{m}, {who}" for m in SVMLIN for who in ("ours", "SVMlin's")))
+    for k in range(len(SVMLIN["DA"])):
+        cells = []
+        for method, theirs in SVMLIN.items():
+            own = rows.get(Fit("kdd99", 1000, FEW, k, method).key)
+            cells.append("-" if own is None else f"{own['error']:.2f} % at {own['objective']:.5f}")
+            cells.append("{:.2f} % at {:.5f}".format(*theirs[k]))
+        results.row(k, *cells)
+    results(
+        "",
+        "SVMlin's own DA has 0.58 to 1.07 % here, 0.72 in the mean, which is its TSVM's mean, too: the 0.22 % of the "
+        "paper come of its rows, their scaling or its one draw of labels, and not of the program.  Two things set ours "
+        "apart from SVMlin's.  It returns the point of its path with the least objective of nearer labels, on draws 1, "
+        "4 and 5 one that it passed at a temperature of 0.59 (0.00229, 0.00257, 0.00327; at the end 0.00304, 0.00359, "
+        "0.00333), where up to 0.4 % too many points are positive; ours are the best with the right number.  And paths "
+        "part: on draw 0 both find the same, on draw 4 ours is a poorer minimum.",
+    )
+
+
 def report(rows):
     """The tables of what is done."""
     results = Results("sindhwani2006_large", "Sindhwani and Keerthi (2006): many points")
@@ -106,17 +167,7 @@ def report(rows):
         X, truth = points(name)
         results.row(name, X.shape[1], f"{X.nnz / X.shape[0]:.1f}", X.shape[0], f"{truth.mean():.2f}")
     figures = {name: means(rows, name) for name in FIGURES}
-    kdd = {method: ("kdd99", 1000, 1.0, method) for method in METHODS}
-    results("", "## kdd99 (Tables 1.3, 1.5, 1.7)", "")
-    results.table("figure", *(f"{m}{s}" for m in METHODS for s in ("", ", the paper's")))
-    for name, printed in KDD.items():
-        cells = []
-        for method, theirs in zip(METHODS, printed, strict=True):
-            key = kdd[method]
-            own = figures["seconds" if name == "minutes" else name].get(key)
-            shown = "-" if own is None else f"{own / 60:.2f}" if name == "minutes" else f"{own:.4f}"
-            cells += [shown, "-" if theirs is None else theirs]
-        results.row({"error": "error, %", "objective": "λ objective"}.get(name, name), *cells)
+    of_kdd(results, rows)
     results("", "## Texts in place of RCV1 (Tables 1.2, 1.4, 1.6)", "")
     results.table(
         "data", "labels", "unlabelled", *(f"{f}, {m}" for f in ("λ objective", "error, %", "s") for m in METHODS)

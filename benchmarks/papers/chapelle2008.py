@@ -16,15 +16,16 @@ REVIEW = "review"
 def table_1() -> list[Figure]:
     """Errors on Coil3 and 2moons of six methods; branch and bound finds the right labels.
 
-    The paper's 2moons are lost, and its labelled points and noise with them: ours are two moons and 100 dimensions of
-    noise.
+    The paper's 2moons are lost.  Ours have the noise (0.01) and the labelled points, of 62 settings that were tried,
+    whose errors are nearest to these with moons that no straight line separates (two_moons.md).  What differs most is
+    ∇DA.  Branch and bound is on these very sets, in 102 dimensions.
     """
     found = [one for one in cells(REVIEW, "Tables 1 and 8") if one.where.startswith(("coil3", "2moons"))]
     errors = defaultdict(list)
-    for row in rows_under("exact_chapelle", column="nodes"):
-        name = "2moons" if row["data"].shown == "two moons" else "coil3"
-        if row["status"].shown == "optimal":
-            errors[name].append(row["error, %"].value)
+    for name, kept in (("coil3", "exact_chapelle"), ("2moons", "exact_moons")):
+        for row in rows_under(kept, column="nodes"):
+            if row["status"].shown == "optimal" and ("noise" not in row or row["noise"].shown == "0.01"):
+                errors[name].append(row["error, %"].value)
     for name, values in errors.items():
         found.append(Figure.compared(f"{name}, branch and bound, where proven", 0.0, float(np.mean(values))))
     return found
@@ -44,7 +45,7 @@ def table_3() -> list[Figure]:
 
 @experiment("chapelle2008", "Table 4", 28)
 def table_4() -> list[Figure]:
-    """The sizes of the data sets; those of 2moons are by construction."""
+    """The sizes of the data sets; those of 2moons, which is lost, are by construction."""
     return sizes(
         {
             "g50c": (2, 50, 550, 50),

@@ -78,8 +78,8 @@ def write_report(figures, folder):
     report.text(
         "`python benchmarks/review`, from `results/review.csv`.  Errors in % of the unlabelled points, means over ten "
         "splits with their standard errors; ≠ marks a difference of more than two of these and of more than "
-        f"{POINTS} points.  The splits of g50c, text and uspst are the paper's; those of isolet, coil20, coil3 and "
-        "2moons are our own.  – is not computed yet."
+        f"{POINTS} points.  The splits of g50c, text and uspst are the paper's; those of isolet, coil20 and "
+        "coil3 are our own, and 2moons is our own set (two_moons.md).  – is not computed yet."
     )
     sets = paper.SETS
 
@@ -140,7 +140,7 @@ def _draws(report, known):
     """Errors with labels drawn in two ways, for the sets whose splits are lost."""
     report.heading("How labels are drawn, for the sets whose splits are lost (the paper's)")
     report.text(
-        "isolet: the same number of each class, or any points; 2moons: the middles of the moons, or any points.",
+        "isolet: the same number of each class, or any points; 2moons: two places on the moons, or any points.",
         "The first row of each is that of the tables above.",
     )
     columns = [*SIX, "SVM", "S3VMlight, estimated r", "SVM, estimated r"]

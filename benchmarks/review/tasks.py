@@ -120,12 +120,12 @@ def run(cell: Cell) -> dict:
         parts = [data]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = [_solved(cell, part) for part in parts]
+        found = [solved(cell, part) for part in parts]
     figures = {name: float(np.mean([one[name] for one in found])) for name in found[0]}
     return {**asdict(cell), **figures, "seconds": time.perf_counter() - began}
 
 
-def _solved(cell, data):
+def solved(cell, data):
     """Errors and the mean objective of the classifiers of one data set."""
     if cell.method == "SVM-5cv":
         return {"error": _cross_validated(cell, data), "objective": np.nan, "missed": 0.0, "test_error": np.nan}
