@@ -3,8 +3,8 @@
     python benchmarks/sdp_growth.py
 
 The worst cases that the paper states are of order 6.5 for the SDP of §2.2 and 4.5 for that of §3 on a subspace.  Points
-are like g50c's, 20 of them labelled, hinge loss without bias, one core.  Every solver goes on to twice as many points
-until a run takes longer than a minute.  Exponents are slopes of log-log lines through the last three sizes.
+are like g50c's, 20 of them labelled, hinge loss without bias, one core.  Every solver goes on to larger sizes
+while the next is expected to take less than a minute.  Exponents are slopes of log-log lines through the last three.
 """
 
 import os
@@ -27,7 +27,8 @@ from convex_tsvm.modeling.label_matrix import DualSDP, FullSDP, ReducedSDP, Subs
 from convex_tsvm.relaxations import solve_low_rank
 
 MODEL = ct.cccp_tsvm(0.0, balance=None, fit_intercept=False)
-FIRST, MOST_SECONDS, N_LABELED = 10, 60.0, 20
+MOST_SECONDS, N_LABELED = 60.0, 20
+SIZES = (10, 15, 20, 30, 40, 60, 80, 120, 160, 240, 320, 480, 640, 960, 1280, 1920, 2560)
 
 
 def search(n_unlabeled):
@@ -57,12 +58,16 @@ SOLVERS = (
 
 def seconds_of(solve):
     """Seconds by number of unlabelled points."""
-    found, n = {}, FIRST
-    while not found or max(found.values()) < MOST_SECONDS:
+    found, ratio = {}, 1.0
+    for n in SIZES:
         given = search(n)
         began = time.perf_counter()
         solve(*given)
-        found[n], n = time.perf_counter() - began, 2 * n
+        found[n] = time.perf_counter() - began
+        before = list(found.values())[-2:]
+        ratio = before[-1] / before[0] if len(found) > 2 else ratio
+        if found[n] * ratio > MOST_SECONDS:
+            break
     return found
 
 
@@ -76,13 +81,12 @@ def main():
     compile_native()
     results = Results("sdp_growth", "Growth of the SDP relaxations with the unlabelled points")
     results("Seconds; the exponent is that of the last three sizes.  The paper's worst cases: 6.5 and 4.5.", "")
-    sizes = [FIRST * 2**k for k in range(11)]
-    results.table("solver", "SDP", *map(str, sizes), "exponent", "the paper's")
+    results.table("solver", "SDP", *map(str, SIZES), "exponent", "the paper's")
     figure, axes = plt.subplots(figsize=(7, 4.5), layout="constrained")
     for label, kind, solve in SOLVERS:
-        solve(*search(4))  # compiled, and imported
+        solve(*search(6))  # compiled, and imported
         seconds = seconds_of(solve)
-        shown = [f"{seconds[n]:.2g}" if n in seconds else "" for n in sizes]
+        shown = [f"{seconds[n]:.2g}" if n in seconds else "" for n in SIZES]
         results.row(label, kind, *shown, f"{exponent(seconds):.1f}", "6.5" if kind == "whole" else "4.5")
         style = "-" if kind == "whole" else "--"
         axes.loglog(list(seconds), list(seconds.values()), "o" + style, label=f"{label}: {exponent(seconds):.1f}")

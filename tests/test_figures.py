@@ -3,6 +3,7 @@
 import csv
 import dataclasses
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from results_page import one, rows  # noqa: E402
 
 sys.path.insert(0, str(ROOT / "benchmarks" / "papers"))  # before a benchmark that has the name of a paper
 from experiment import Experiment, Figure, cells  # noqa: E402
-from verdicts import PAPERS, verdicts  # noqa: E402
+from verdicts import PAPERS, totals, verdicts  # noqa: E402
 
 
 def read(path):
@@ -98,6 +99,19 @@ def online_claims():
     yield f"errs on {few[0]} % in the batch, {few[1]} % after one pass of ``partial_fit``, {few[2]} % after five"
     yield f"and {few[3]} % after fifty, with an objective"
     yield f"an objective {100 * (objective['online, 50'].value / objective['batch'].value - 1):.1f} % higher"
+
+
+def test_the_readme_counts_verdicts():
+    facts = document.read("papers")["facts"]
+    found = Counter(one["verdict"] for paper in PAPERS for one in facts[paper])
+    text = " ".join(read("README.md").split())
+    assert (
+        f"{found['reproduced']} are reproduced, {found['differs']} differ, {found['unfinished']} are unfinished" in text
+    )
+    assert (
+        f"and {found['not possible']} not possible; {facts['compared']} of {facts['printed']} printed figures" in text
+    )
+    assert (facts["compared"], facts["printed"]) == totals()
 
 
 @pytest.mark.parametrize("claim", list(practice_claims()))
