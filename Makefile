@@ -11,7 +11,7 @@ LOWEST := .venv-lowest
 SECONDS ?= 600
 MINUTES ?= 60
 
-.PHONY: demo test papers papers-compute mutants quick portable slow fuzz lint review coverage docs look paper bench lowest dist clean
+.PHONY: demo test papers papers-compute mutants quick bare portable slow fuzz lint review coverage docs look paper bench lowest dist clean
 
 demo: $(VENV)/.ready  ## fit a transductive SVM to real data by two solvers: a table, and a picture in demo.png
 	$(BIN)/convex-tsvm compare breast_cancer --sigma 10 --C 10 --methods svm,cccp --solver native,cvxpy --plot demo.png
@@ -31,6 +31,9 @@ papers-compute: $(VENV)/.ready  ## what is missing of the papers' tables, for MI
 
 quick: $(VENV)/.ready  ## what one runs while editing: one case of every test that takes no time
 	$(PYTEST) -n 2 --dist worksteal --quick -m "not slow" tests
+
+bare: $(VENV)/.ready  ## the quick tests without numba, psutil, SCS and HiGHS, as where nothing can be compiled
+	PYTHONPATH=tests/bare $(PYTEST) -n 2 --dist worksteal --quick -m "not slow" tests
 
 portable: $(VENV)/.ready  ## the quick tests and the gallery as on other machines: kernels of OpenBLAS, threads, rounding
 	$(BIN)/python tests/portable.py

@@ -1,11 +1,11 @@
 """How much memory a store of kernel rows may take."""
 
 import multiprocessing
+import os
 from pathlib import Path
 from typing import Any
 
 import joblib
-import psutil
 
 from .validation import finite
 
@@ -39,7 +39,13 @@ def cache_megabytes(cache_size: Any, n: int = 0) -> float:
 
 def free_bytes() -> int:
     """Memory that is available without swapping, in bytes: of the machine, or of the container if that has less."""
-    free = int(psutil.virtual_memory().available)
+    try:
+        import psutil
+
+        free = int(psutil.virtual_memory().available)
+    except ImportError:  # then all the memory that there is counts as free, or where nothing tells it a gigabyte
+        names = getattr(os, "sysconf_names", {})
+        free = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if "SC_PHYS_PAGES" in names else 2**30
     for limit, used in LIMITS:
         try:
             free = min(free, int(Path(limit).read_text()) - int(Path(used).read_text()))

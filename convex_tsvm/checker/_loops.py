@@ -4,7 +4,14 @@ A loss is a table with a row (from, to, a, b, c) for each piece a x² + b x + c.
 """
 
 import numpy as np
-from numba import njit
+
+try:
+    from numba import njit
+except ImportError:
+
+    def njit(**_options):
+        """The decorator that leaves a loop as it is, but silent where numbers are divided by 0."""
+        return np.errstate(divide="ignore", invalid="ignore", over="ignore")
 
 
 @njit(cache=True, error_model="numpy")

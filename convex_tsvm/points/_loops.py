@@ -7,9 +7,8 @@ the product.  Sums are not reordered, as rows are short, and vectorized sums of 
 """
 
 import numpy as np
-from numba import njit
 
-from .compilation import tell_of_compilation
+from .compilation import njit, tell_of_compilation
 
 tell_of_compilation()
 

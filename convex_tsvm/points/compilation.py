@@ -1,14 +1,28 @@
-"""Says when loops are compiled: the first time on a machine, some seconds long; later they come from a cache."""
+"""Loops are compiled by numba, if it is there; says when: the first time on a machine, later they come from a cache."""
 
 import sys
 import time
 from functools import cache
 from typing import Any
 
-from numba.core import event
+import numpy as np
+
+from ..notice import warn
+
+try:
+    import numba
+    from numba.core import event
+
+    njit: Any = numba.njit
+except ImportError:
+    event = None
+
+    def njit(**_options: Any) -> Any:
+        """The decorator that leaves a loop as it is, but silent where numbers are divided by 0."""
+        return np.errstate(divide="ignore", invalid="ignore", over="ignore")
 
 
-class _Told(event.Listener):
+class _Told(event.Listener if event else object):  # type: ignore[misc]
     """Prints the message once, if the error output is a terminal, or in a notebook.
 
     ``seconds`` is what compilations have taken in this process: 0 where all loops came from numba's cache.
@@ -40,5 +54,8 @@ class _Told(event.Listener):
 def tell_of_compilation() -> _Told:
     """Register the listener with numba; repeated calls do nothing."""
     listener = _Told()
-    event.register("numba:compile", listener)
+    if event is None:
+        warn("numba is not installed: loops run as Python, with the same results, up to a hundred times as slowly")
+    else:
+        event.register("numba:compile", listener)
     return listener

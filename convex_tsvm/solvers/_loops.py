@@ -6,9 +6,8 @@ Every point i has a loss ψ_i(t) = cost_i ℓ_k(t) + slope_i t.  Its dual variab
 """
 
 import numpy as np
-from numba import njit
 
-from ..points.compilation import tell_of_compilation
+from ..points.compilation import njit, tell_of_compilation
 from ..ties import ZERO_OUTPUT
 
 tell_of_compilation()

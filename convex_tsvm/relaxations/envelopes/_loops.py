@@ -6,7 +6,8 @@ right take over from each other in that order as s rises, so that one stack find
 """
 
 import numpy as np
-from numba import njit
+
+from ...points.compilation import njit
 
 
 @njit(cache=True, error_model="numpy")

@@ -5,7 +5,8 @@ for every part of the box, and its quadratic joins those of others; every other 
 """
 
 import numpy as np
-from numba import njit
+
+from ...points.compilation import njit
 
 #: Halvings of the interval of slopes in which the best line below a curved loss is found.
 HALVINGS = 60

@@ -15,9 +15,8 @@ and what it has found: the largest violation, the sum of the duality gaps of the
 """
 
 import numpy as np
-from numba import njit
 
-from ...points.compilation import tell_of_compilation
+from ...points.compilation import njit, tell_of_compilation
 
 tell_of_compilation()
 

@@ -5,9 +5,8 @@ empty, term t is of point t.
 """
 
 import numpy as np
-from numba import njit
 
-from ...points.compilation import tell_of_compilation
+from ...points.compilation import njit, tell_of_compilation
 
 tell_of_compilation()
 
