@@ -9,6 +9,8 @@ from convex_tsvm.table import FORMULATIONS, METHODS, SOLVERS
 
 sys.path.insert(0, str(Path(__file__).parent))  # the order of the gallery is in tour.py, its looks in gallery.py
 
+import slides
+
 project = "convex_tsvm"
 copyright = "2026, the convex_tsvm developers"
 release = convex_tsvm.__version__
@@ -37,7 +39,7 @@ sphinx_gallery_conf = {
 autosummary_generate = True
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
-exclude_patterns = ["_build", "slides", "table.rst", "generated/backreferences"]
+exclude_patterns = ["_build", "table.rst", "generated/backreferences"]
 templates_path = ["_templates"]
 html_theme = "pydata_sphinx_theme"
 html_title = "convex_tsvm"
@@ -55,6 +57,7 @@ html_sidebars = {
     "generated/*": [],  # a list of all names beside each of them would take half of the build's time
     "statements/*": [],
     "course/*": [],
+    "live/*": [],
     "quickstart": [],
     "results": [],
     "papers": [],
@@ -103,10 +106,19 @@ def _write_statements(app):
 
 
 def _write_lessons(app):
-    """Sheets, keys and slides of the course."""
+    """Sheets and keys of the course."""
     from lessons import write_lessons
 
     write_lessons(Path(app.srcdir) / "course")
+
+
+def _write_live(app):
+    """The pages that move."""
+    from live import write_live
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        write_live(Path(app.srcdir) / "live")
 
 
 def setup(app):
@@ -114,4 +126,6 @@ def setup(app):
     app.connect("builder-inited", _write_statements)
     app.connect("builder-inited", _write_table)
     app.connect("builder-inited", _write_lessons)
+    app.connect("builder-inited", _write_live)
     app.connect("autodoc-process-docstring", _escape_bars)
+    app.connect("build-finished", slides.write_slides)

@@ -11,6 +11,7 @@ TOUR = (
     "plot_dual_by_hand",
     "plot_landscape",
     "plot_smoothing",
+    "plot_active_sets",
     "plot_derivatives",
     "plot_compact_margin",
     "your_own_loss",

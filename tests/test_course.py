@@ -1,11 +1,9 @@
-"""The course: every lesson has its page, its sheet and its key; slides are a cell each, and run."""
+"""The course: every lesson has its page, its sheet, its key and its slides."""
 
 import json
 import re
-import sys
 from pathlib import Path
 
-import matplotlib as mpl
 import pytest
 
 from convex_tsvm.verification.statements.course import LESSONS, lesson
@@ -13,7 +11,6 @@ from convex_tsvm.verification.statements.course import LESSONS, lesson
 pytestmark = pytest.mark.papers
 
 DOCS = Path(__file__).parents[1] / "docs"
-SLIDES = sorted((DOCS / "slides").glob("lesson*.py"))
 
 
 @pytest.mark.parametrize("one", LESSONS, ids=lambda one: f"lesson {one.number}")
@@ -30,7 +27,7 @@ def test_a_lesson_has_a_page(one):
     assert re.search(r"(?m)^- .*\?", questions)
     for name in (f"lesson{one.number}_sheet.ipynb", f"lesson{one.number}_key.ipynb"):
         assert name in text
-    assert (f"lesson{one.number}_slides.ipynb" in text) == (DOCS / "slides" / f"lesson{one.number}.py").exists()
+    assert f"slides <../slides/lesson{one.number}.html>" in text
     assert text.count(".. math::") >= 1
     assert text.count(".. figure::") >= 1
     assert 5 <= len(one.statements) + sum(len(derivation) for _, derivation in one.derivations) <= 22
@@ -50,25 +47,22 @@ def test_lessons_are_numbered():
             lesson(number)
 
 
-@pytest.mark.parametrize("script", SLIDES, ids=lambda path: path.stem)
-def test_slides_are_a_cell_each_and_run(script, monkeypatch):
-    mpl.use("Agg")
+@pytest.mark.parametrize("one", LESSONS, ids=lambda one: f"lesson {one.number}")
+def test_slides_have_what_the_lesson_has(one, monkeypatch):
+    """Each formula, picture, point and question of the page, and no markup of its source."""
     monkeypatch.syspath_prepend(str(DOCS))
-    from lessons import slides
+    from slides import slides_of
 
-    made = slides(script.read_text(encoding="utf-8"))
-    assert len(made) >= 12
-    names = {}
-    for cell in made:
-        assert cell["metadata"]["slideshow"]["slide_type"] == "slide"
-        if cell["cell_type"] == "code":
-            assert len(cell["source"].splitlines()) <= 12, "a slide has room for a dozen lines"
-            exec(cell["source"], names)
-        else:
-            assert len(cell["source"].splitlines()) <= 15
-            assert not re.search(r"(?m)^#\s*$", cell["source"])
-    sys.modules.pop("lessons", None)
-
-
-def test_there_are_two_sets_of_slides():
-    assert len(SLIDES) == 2
+    text = (DOCS / "course" / f"lesson{one.number}.rst").read_text(encoding="utf-8")
+    title, slides = slides_of(text)
+    assert title == f"Lesson {one.number}: {one.title}"
+    whole = "".join(slides)
+    assert whole.count("<img ") == text.count(".. figure::") >= 1
+    assert whole.count(r"\[") == text.count(".. math::")
+    questions = text.split("To ask\n")[1].split("Pages\n")[0]
+    assert whole.count("class=question") == whole.count("class='answer later'") == len(re.findall("(?m)^- ", questions))
+    assert whole.count("<li>") == len(re.findall("(?m)^- ", text.split("To ask\n")[0]))
+    assert "``" not in whole
+    assert ":math:" not in whole
+    assert ":doc:" not in whole
+    assert max(map(len, slides)) < 1800  # more would not go on a slide

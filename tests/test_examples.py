@@ -29,6 +29,7 @@ PAGES = {
     "plot_cccp_steps": 3,
     "plot_landscape": 2,
     "plot_smoothing": 2,
+    "plot_active_sets": 2,
     "plot_derivatives": 2,
     "plot_ordinal": 2,
     "plot_bags": 1,

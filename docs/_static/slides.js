@@ -1,0 +1,30 @@
+// Slides: the arrow keys, Page Up and Down, the space bar, a click or a swipe go on; what is "later" comes first.
+"use strict";
+(() => {
+  const slides = [...document.querySelectorAll("section")], output = document.querySelector("output");
+  const steps = slides.flatMap((slide, k) => [...Array(1 + slide.querySelectorAll(".later").length)].map((_, s) => [k, s]));
+  let at = 0;
+  function show(step) {
+    at = Math.min(Math.max(step, 0), steps.length - 1);
+    const [k, shown] = steps[at];
+    slides.forEach((slide, n) => slide.classList.toggle("shown", n === k));
+    slides[k].querySelectorAll(".later").forEach((one, n) => one.classList.toggle("there", n < shown));
+    output.textContent = `${k + 1} / ${slides.length}`;
+    history.replaceState(null, "", `#${at}`);
+  }
+  addEventListener("keydown", event => {
+    if (["ArrowRight", "ArrowDown", "PageDown", " "].includes(event.key)) show(at + 1);
+    else if (["ArrowLeft", "ArrowUp", "PageUp"].includes(event.key)) show(at - 1);
+    else if (event.key === "Home") show(0);
+    else return;
+    event.preventDefault();
+  });
+  let from = null;
+  addEventListener("pointerdown", event => { from = event.clientX; });
+  addEventListener("pointerup", event => {
+    if (event.target.closest("a")) return;
+    const moved = event.clientX - from;
+    show(at + (Math.abs(moved) > 40 ? -Math.sign(moved) : event.clientX < innerWidth / 4 ? -1 : 1));
+  });
+  show(Number(location.hash.slice(1)) || 0);
+})();
