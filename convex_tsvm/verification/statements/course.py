@@ -85,6 +85,24 @@ def introduced(statements: Sequence[Statement]) -> list[list[tuple[str, str]]]:
     return found
 
 
+def form_of(statement: Statement, name: str) -> str:
+    """What a quantity is in Python, in brackets: its type, its shape, and what it begins with on the problem given."""
+    value = getattr(statement.quantities()[0], name.removeprefix("q."))
+    if callable(value):
+        return f"(a function, `{name}({', '.join(inspect.signature(value).parameters)})`)"
+    return f"({_form(value)})"
+
+
+def _form(value: Any) -> str:
+    if isinstance(value, (list, tuple)):
+        inner = " and ".join(map(_form, value)) if len(value) <= 2 else f"{len(value)}, each {_form(value[0])}"
+        return f"a {type(value).__name__} of {inner}"
+    if not isinstance(value, np.ndarray):
+        return f"a number, here {value:.4g}" if isinstance(value, (int, float)) else f"a {type(value).__name__}"
+    first = ", ".join(f"{one:.3g}" for one in value.ravel()[:3].tolist())
+    return f"an array, shape {value.shape}, that begins {first}"
+
+
 def quantities_of(kind: type) -> list[tuple[str, str]]:
     """Pairs of a quantity's name, such as "q.y", and what it is: from the docstrings of a class of quantities."""
     section = (inspect.getdoc(kind) or "").partition("Attributes\n----------\n")[2]
@@ -115,7 +133,7 @@ def cells(statements: Sequence[Statement], *, exercise: bool) -> list[dict[str, 
         right = r"\;?" if exercise else one.right
         text = f"## {one.number}\n\n{one.says} {one.remark}".rstrip()
         # How a quantity is computed may be what a sheet asks for, so that a sheet says only what it is.
-        text += "".join(f"\n\n- `{name}`: {what}" for name, what in new)
+        text += "".join(f"\n\n- `{name}`: {what} {form_of(one, name)}" for name, what in new)
         found.append(text_cell(f"{text}\n\n$${one.left} {one.relation_tex} {right}$$"))
         body = "def answer(q):\n    return ...  # the right-hand side" if exercise else solution(one)
         points = (
