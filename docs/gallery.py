@@ -1,6 +1,7 @@
 """How the gallery's pictures are drawn: as SVG, with type that is read from the last row, in one set of colours."""
 
 import matplotlib as mpl
+from matplotlib.legend import Legend
 from matplotlib.text import Text
 from sphinx_gallery.scrapers import matplotlib_scraper
 
@@ -48,3 +49,17 @@ def check(figure, source):
         if text.get_visible() and text.get_text().strip() and text.get_fontsize() < LEAST_TYPE:
             size = text.get_fontsize()
             raise ValueError(f"{source}: {text.get_text()!r} has type of {size:g} points; at least {LEAST_TYPE}")
+    figure.canvas.draw()
+    canvas, ticks = figure.bbox.padded(2), tick_labels(figure)
+    for part in figure.findobj(lambda one: isinstance(one, (Text, Legend)) and one.get_visible()):
+        name, box = part.get_text().strip() if isinstance(part, Text) else "a legend", part.get_window_extent()
+        inside = canvas.contains(box.x0, box.y0) and canvas.contains(box.x1, box.y1)
+        if name and box.width > 0 and not inside and part not in ticks:
+            raise ValueError(f"{source}: {name!r} goes beyond the picture, and would be cut off")
+
+
+def tick_labels(figure):
+    """Labels of ticks: those outside the limits of an axis are there, but are not drawn."""
+    axes = [axis for one in figure.axes for axis in (one.xaxis, one.yaxis)]
+    ticks = [tick for axis in axes for tick in (*axis.get_major_ticks(), *axis.get_minor_ticks())]
+    return {label for tick in ticks for label in (tick.label1, tick.label2)}

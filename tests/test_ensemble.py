@@ -35,7 +35,7 @@ def test_structures_are_told_apart():
     X = rng.normal(size=(300, 20))
     truth = (X[:, 0] + X[:, 1] > 0).astype(int)
     plane = Ensemble().fit(X, hidden(truth, 100))
-    assert plane.evidence_["linear"].weight > 2 * 0.135 / 2.135  # twice what it is beforehand
+    assert plane.evidence_["linear"].weight > 2 * 0.135 / 3.135  # twice what it is beforehand
 
 
 @pytest.mark.parametrize("load", [load_iris, lambda return_X_y: make_moons(90, noise=0.2, random_state=1)])
@@ -74,7 +74,7 @@ def test_weights_and_probabilities():
     evidence = clf.evidence_
     sums = np.array([30 * one.log_likelihood for one in evidence.values()])
     np.testing.assert_allclose(
-        [one.weight for one in evidence.values()], softmax(0.3 * sums + np.log([1, 1, 0.135])), atol=1e-9
+        [one.weight for one in evidence.values()], softmax(0.3 * sums + np.log([1, 1, 1, 0.135])), atol=1e-9
     )
     new = X[::7] + 0.01
     p = clf.predict_proba(new)
@@ -88,7 +88,7 @@ def test_weights_and_probabilities():
     np.testing.assert_array_equal(clf.transduction_[y >= 0], y[y >= 0])
     np.testing.assert_allclose(clf.transduction_scores_, clf.predict_proba(X), atol=1e-6)
     best = clone(clf).set_params(combine="best").fit(X, y)
-    assert sorted(one.weight for one in best.evidence_.values()) == [0.0, 0.0, 1.0]
+    assert sorted(one.weight for one in best.evidence_.values()) == [0.0, 0.0, 0.0, 1.0]
     assert max(best.evidence_, key=lambda k: best.evidence_[k].weight) == max(
         evidence, key=lambda k: evidence[k].weight
     )

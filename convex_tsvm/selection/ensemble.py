@@ -63,8 +63,8 @@ class TransductiveEnsemble(ScoresLabeled, MetaEstimatorMixin, ClassifierMixin, B
     ----------
     estimators : list of (str, estimator), optional
         The families, classifiers of this package with a kernel or pipelines that end in one.  By default "rbf",
-        ``TransductiveSVC()``; "graph", the same on the kernel of a graph of neighbours (``C_manifold=1``; up to 4000
-        points); and "linear", a supervised linear SVM of standardized features.
+        ``TransductiveSVC()``; "graph" and "weak graph", the same on the kernel of a graph of neighbours (``C_manifold``
+        1 and 0.1; up to 4000 points); and "linear", a supervised linear SVM of standardized features.
     combine : {"average", "best"}, default "average"
     prior : dict of str to float > 0, optional
         How probable each family is beforehand, up to a factor; 1 for families that it does not name.  By default 0.135
@@ -93,7 +93,7 @@ class TransductiveEnsemble(ScoresLabeled, MetaEstimatorMixin, ClassifierMixin, B
     --------
     >>> clf = ct.selection.TransductiveEnsemble().fit(points, few)
     >>> sorted(clf.evidence_), bool(clf.score(points, truth) > 0.9)
-    (['graph', 'linear', 'rbf'], True)
+    (['graph', 'linear', 'rbf', 'weak graph'], True)
     """
 
     estimators: Sequence[tuple[str, Any]] | None = None
@@ -196,11 +196,12 @@ class TransductiveEnsemble(ScoresLabeled, MetaEstimatorMixin, ClassifierMixin, B
 
 
 def _default_families(X: Any) -> list[tuple[str, Any]]:
-    graph = [("graph", default_estimator(C_manifold=1.0))] if X.shape[0] <= GRAPH_POINTS else []
+    graphs = {"graph": 1.0, "weak graph": 0.1} if X.shape[0] <= GRAPH_POINTS else {}
+    on_graphs = [(name, default_estimator(C_manifold=cost)) for name, cost in graphs.items()]
     scaler: Any = StandardScaler(with_mean=not is_sparse(X))
     scaler = scaler.set_fit_request(sample_weight=False) if routes() else scaler
     linear = make_pipeline(scaler, default_estimator(kernel="linear", C=0.1, C_unlabeled=None))
-    return [("rbf", default_estimator()), *graph, ("linear", linear)]
+    return [("rbf", default_estimator()), *on_graphs, ("linear", linear)]
 
 
 def _checked(estimators: Any) -> list[tuple[str, Any]]:
