@@ -69,7 +69,7 @@ docs: $(VENV)/.docs  ## the pages, in docs/_build
 	$(ONE_THREAD) $(BIN)/sphinx-build -W -b html docs docs/_build
 	$(BIN)/python docs/check.py
 
-look: docs  ## render every page at three widths, and count what is cut off or overlaps (needs Chromium)
+look: docs  ## render every page at four widths, and count what is cut off or overlaps (needs Chromium)
 	$(BIN)/python docs/look.py
 
 paper: $(VENV)/.paper  ## the paper and the report, as PDF in paper/_build

@@ -29,6 +29,31 @@
     if (!element.querySelector("mjx-container")) add("formula not drawn", element, 0);
     else if (element.querySelector("mjx-merror, [data-mjx-error]")) add("formula with an error", element, 0);
   }
+  // A word of a cell or a heading is broken where its letters are on two lines.
+  for (const element of article.querySelectorAll("td, th, h1, h2, h3, .live-bar, figcaption")) {
+    if (!seen(element) || skipped(element)) continue;
+    const walk = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+    for (let node = walk.nextNode(); node; node = walk.nextNode()) {
+      if (node.parentElement.closest("mjx-container, code, pre, svg, script, a.reference.download")) continue;
+      for (const word of node.textContent.matchAll(/[\p{L}]{3,14}/gu)) {
+        const range = document.createRange();
+        range.setStart(node, word.index);
+        range.setEnd(node, word.index + word[0].length);
+        if (new Set([...range.getClientRects()].map(box => Math.round(box.top))).size > 1) add("word broken", element, 0);
+      }
+    }
+  }
+  // What stands in a picture that is part of the page is inside it.
+  for (const text of article.querySelectorAll("svg text")) {
+    const own = text.getBoundingClientRect(), around = text.closest("svg").getBoundingClientRect();
+    if (!own.width || !around.width) continue;
+    const by = Math.max(around.left - own.left, own.right - around.right, around.top - own.top, own.bottom - around.bottom);
+    if (by > 1) add("text beyond its picture", text, by);
+  }
+  for (const element of article.querySelectorAll(".sphx-glr-script-out .highlight pre"))
+    if (/^Traceback /m.test(element.textContent)) add("example that failed", element, 0);
+  for (const image of document.querySelectorAll("img"))
+    if (image.complete && !image.naturalWidth) add("picture not there", image, 0);
   const leaves = selector => [...document.querySelectorAll(selector)].filter(
     element => seen(element) && !skipped(element) && getComputedStyle(element).visibility !== "hidden");
   const parts = leaves(".bd-header .navbar-brand, .bd-header .nav-item > a, .bd-header .nav-item > button, "

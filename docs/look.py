@@ -3,7 +3,7 @@
     python docs/look.py              after make docs; needs Chromium, or Google Chrome
     python docs/look.py papers.html  only pages whose name has this in it
 
-Every page is rendered in headless Chromium without a network at three widths, and measured by a script in the page.
+Every page is rendered in headless Chromium without a network at four widths, and measured by a script in the page.
 Exit status 1, and a line for each element, if there are any.
 """
 
@@ -16,8 +16,8 @@ from pathlib import Path
 
 BUILT = Path(__file__).parent / "_build"
 
-#: Widths of windows, in pixels: a projector, a laptop, a desktop.
-WIDTHS = (1280, 1400, 1920)
+#: Widths of windows, in pixels: a telephone, a projector, a laptop, a desktop.
+WIDTHS = (390, 1280, 1400, 1920)
 
 #: Names under which browsers are installed.
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")

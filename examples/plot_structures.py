@@ -84,7 +84,8 @@ for ax, (kind, (clf, X, y, truth)) in zip(axes.ravel(), shown.items(), strict=Tr
     for k, color in enumerate(("firebrick", "navy")):
         ax.scatter(*X[truth == k].T, s=8, color=color)
         ax.scatter(*X[y == k].T, s=70, color=color, edgecolor="black")
-    ax.set_title(f"{kind}\n" + ", ".join(f"{n} {w:.0%}" for n, w in zip(families, weights[kind], strict=False)))
+    told = [f"{n} {w:.0%}" for n, w in zip(families, weights[kind], strict=False)]
+    ax.set_title(f"{kind}\n{', '.join(told[:2])}\n{', '.join(told[2:])}")
     ax.set_xticks([])
     ax.set_yticks([])
 figure.tight_layout()

@@ -13,6 +13,12 @@ PAGE = """<html><head><style>{style}</style></head><body>
 <div class="bd-article" style="width: 600px">{article}</div></body></html>"""
 
 
+SIDEBAR = '<div class="bd-sidebar-primary"><a>a_name_that_is_long</a></div>'
+
+FAILED = """<div class="sphx-glr-script-out"><div class="highlight"><pre>Traceback (most recent call last):
+ValueError: no</pre></div></div>"""
+
+
 @pytest.fixture
 def look(monkeypatch):
     monkeypatch.syspath_prepend(str(DOCS))
@@ -31,6 +37,17 @@ def look(monkeypatch):
         ("beyond the page's column", "p {width: 900px}", "<p>too wide</p>"),
         ("page wider than its window", "", '<div style="width: 3000px">very wide</div>'),
         ("formula not drawn", "", r'<div class="math">\[\alpha\]</div>'),
+        ("word broken", "td {width: 20px; overflow-wrap: anywhere}", "<table><tr><td>reproduced</td></tr></table>"),
+        ("text beyond its picture", "", '<svg width="80" height="20"><text x="40" y="15">a long legend</text></svg>'),
+        ("example that failed", "", FAILED),
+        ("picture not there", "", '<img src="nowhere.png" width="40" height="40">'),
+        (
+            "formula with an error",
+            "",
+            '<div class="math"><mjx-container><mjx-merror>no</mjx-merror></mjx-container></div>',
+        ),
+        ("header item cut", ".navbar-brand {display: block; width: 30px; overflow: hidden}", "<p>below</p>"),
+        ("sidebar item cut", "a {display: block; width: 20px; overflow: hidden}", SIDEBAR),
         ("header items overlap", ".search-button {position: absolute; left: 20px}", "<p>below</p>"),
     ],
 )
