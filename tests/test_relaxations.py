@@ -18,6 +18,7 @@ from convex_tsvm.methods.subspace import solve_subspace
 from convex_tsvm.modeling.label_matrix import DualSDP, FullSDP, ReducedSDP
 from convex_tsvm.relaxations import LowerBoundBuilder, OutputSpace, solve_low_rank
 from convex_tsvm.relaxations.safe_bounds import (
+    into_domain,
     least_eigenvalue,
     raised,
     stationary_multipliers,
@@ -311,8 +312,6 @@ def test_what_cannot_be_relaxed_says_why():
         labelling(ct.cccp_tsvm(-0.3), problem)
     with pytest.raises(ValueError, match="nothing to relax"):
         labelling(ct.svm(), problem)
-    with pytest.raises(ValueError, match="linear balance"):
-        ReducedSDP(labelling(ct.cccp_tsvm(0.0), problem.replace(balance=("exact", 0.5))))
     with pytest.raises(ValueError, match=r"relaxation='sdp': balance='targets'.*There are 'svm' and 'signs'"):
         LowerBoundBuilder(ct.s3vm(balance="targets", fit_intercept=False), problem, relaxation="sdp")
     with pytest.raises(ValueError, match="squared hinge"):
@@ -349,6 +348,36 @@ def test_a_free_bias_makes_relaxations_useless():
     assert values[0] > 0.1
     assert values == sorted(values, reverse=True)
     assert values[-1] < 0.02 * values[0]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_free_bias_with_a_number_of_labels(seed):
+    """All forms agree; the bound is below every labelling and above the labelled SVM, and holds for any dual point."""
+    rng = np.random.default_rng(seed)
+    y = np.array([1, -1, 1, -1, *np.zeros(7)])
+    X = rng.normal(size=(11, 2)) + np.where(np.arange(11) % 2, -0.8, 0.8)[:, None]
+    costs = {"C": 2.0, "C_unlabeled": rng.uniform(0.3, 2, 7)}
+    problem = ct.Problem(X, y, kernel=ct.RBF(1.0), balance=("exact", (0.5, 0.25, 0.7)[seed % 3]), **costs)
+    model = ct.tsvm(("hinge", "squared_hinge", "hard_margin")[seed // 2])
+    search, least = labelling(model, problem), ct.brute_force(model, problem)[0]
+    reduced, dual = ReducedSDP(search), DualSDP(search)
+    value = dual.problem.solve(solver="CLARABEL")
+    assert reduced.problem.solve(solver="CLARABEL") == pytest.approx(value, rel=1e-4)
+    builder = LowerBoundBuilder(model, problem, relaxation="sdp")
+    bound, known = builder.bound(), builder.model.known.solve(search.y).value
+    assert max(value * (1 - 1e-3), 1.05 * known) <= bound.value <= least * (1 + 1e-9)
+    assert transduction_bound(search, reduced.alpha, dual.multipliers.value) == pytest.approx(value, rel=1e-3)
+    for size in (0.1, 1.0, 1e3):
+        alpha, lam = size * rng.normal(size=search.n), size * rng.normal(size=1 + len(search.unknown))
+        assert transduction_bound(search, alpha, lam) <= least
+        a, known = into_domain(search, alpha)[0], search.y != 0
+        assert search.y @ a == pytest.approx(-search.unknown_sum * a[~known].max(), abs=1e-12 * a.max())
+        assert np.ptp(a[~known]) <= 1e-15 * a.max()
+    assert bound.value <= ct.sdp_transduction(model, problem).objective
+    # With all labels but one known, the last one follows, and the relaxation is the SVM.
+    best = ct.exact_search(model, problem).labels.copy()
+    whole = search.fixed(best * (np.arange(11) < 10))
+    assert DualSDP(whole).problem.solve(solver="CLARABEL") == pytest.approx(least, rel=1e-4)
 
 
 @pytest.mark.parametrize("solver", ["scs", "clarabel", "sdpa"])
@@ -449,7 +478,7 @@ def test_searches_take_no_class_balance_in_label_matrices():
     with pytest.raises(ValueError, match=f"bounds='sdp': .* searches take a linear balance.*{others}$"):
         ct.exact_search(formulation, problem, bounds="sdp")
     assert ct.exact_search(formulation, problem).status == "optimal"
-    with pytest.raises(ValueError, match="fit_intercept=False"):
-        LowerBoundBuilder(ct.tsvm("hinge"), problem, relaxation="sdp")
+    assert LowerBoundBuilder(ct.tsvm("hinge"), problem).relaxation == "curvature"
+    assert LowerBoundBuilder(ct.tsvm("hinge"), problem, relaxation="auto").relaxation == "sdp"
     with pytest.raises(ValueError, match="takes no number of labels"):
         solve_low_rank(labelling(formulation, problem))

@@ -364,14 +364,9 @@ def why_not_relaxable(search: Labelling) -> str | None:
     """
     if search.spread is not None:
         return f"additions=[{search.spread!r}]: relaxations in label matrices know none"
-    if search.n_positive is not None and search.free_bias:
-        return (
-            f"{search.instance.balance}: relaxations in label matrices take a linear balance, or a number of labels "
-            f"without a bias; use balance={search.instance.target:g} or fit_intercept=False"
-        )
     if search.target_sum is not None:
         return "balance='targets': relaxations in label matrices take balance='linear' or None"
-    if search.free_bias:
+    if search.free_bias and search.n_positive is None:
         return (
             "fit_intercept=True without a balance constraint: a relaxation of a free bias is no better than the "
             "SVM on the labelled points; use balance='linear' or fit_intercept=False"
@@ -379,12 +374,13 @@ def why_not_relaxable(search: Labelling) -> str | None:
     return None
 
 
-def balanced_direction(search: Labelling, total: float) -> Array:
+def balanced_direction(search: Labelling) -> Array:
     """(-q, 1, ..., 1): Γ̃ times it is zero where the unknown labels sum to q, as Γ̃ ⪰ 0 (chapelle2008 §3.4).
 
     The sum counts every point, so that the entry of labels that are tied is the sum of their signs.
     """
-    return np.append(-float(total), search.basis[search.unknown, 1:].sum(axis=0))
+    assert search.unknown_sum is not None
+    return np.append(-float(search.unknown_sum), search.basis[search.unknown, 1:].sum(axis=0))
 
 
 def check_relaxable(search: Labelling) -> None:

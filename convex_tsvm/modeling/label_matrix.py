@@ -31,6 +31,10 @@ class TransductionSDP(ABC):
     Where the problem prescribes a number of positive labels, the labels of unlabelled points have a sum q.  Then
     Σ Γ_ij = q² over pairs of unlabelled points (chapelle2008 §3.4), and what is implied by yᵀ y_u = q besides and makes
     the relaxation tighter, Σ g_i = q and Σ_j Γ_ij = q g_i.
+
+    A free bias b adds b y_i to the margins, which is not linear in b and Γ where a label is unknown, but of which the
+    sum over these points is b q.  So they count as one, whose margin is the sum of theirs: Sᵀ (K ∘ Γ) S takes the place
+    of K ∘ Γ.
     """
 
     def __init__(self, search: Labelling) -> None:
@@ -45,10 +49,14 @@ class TransductionSDP(ABC):
         inner = self.margins
         if search.offset.any():
             inner = inner - cp.multiply(cp.Constant(search.offset, name="offset"), signs)
-        column = cp.reshape(inner, (n, 1), order="C")
+        squares: cp.Expression = cp.multiply(cp.Constant(search.kernel, name="K"), gamma)
+        if search.free_bias:
+            merging, sums = cp.Constant(_merging(search), name="S"), cp.Constant(_sums(search), name="s")
+            squares = merging.T @ squares @ merging
+            inner = merging.T @ inner - cp.Variable(name="b") * sums
+        column = cp.reshape(inner, (inner.size, 1), order="C")
         corner = cp.reshape(self.tau, (1, 1), order="C")
-        kernel = cp.Constant(search.kernel, name="K")
-        self.inequality = cp.bmat([[cp.multiply(kernel, gamma), column], [column.T, corner]]) >> 0
+        self.inequality = cp.bmat([[squares, column], [column.T, corner]]) >> 0
         objective: cp.Expression = 0.5 * self.tau + search.constant
         if search.loss.pieces.any():  # a hard margin costs nothing where it is met
             objective = 0.5 * self.tau + cp.Constant(search.cost, name="C") @ losses + search.constant
@@ -72,7 +80,8 @@ class TransductionSDP(ABC):
     def alpha(self) -> Array:
         """α, from the multiplier of the matrix inequality."""
         multiplier = np.asarray(self.inequality.dual_value)
-        return -2 * multiplier[:-1, -1]
+        alpha = -2 * multiplier[:-1, -1]
+        return _merging(self.search) @ alpha if self.search.free_bias else alpha
 
 
 class FullSDP(TransductionSDP):
@@ -122,7 +131,7 @@ class ReducedSDP(TransductionSDP):
         if self.total is None:
             small = cp.Variable((size, size), PSD=True, name="Gamma_reduced")
         else:
-            complement = cp.Constant(_complement(self.search, self.total), name="Q")
+            complement = cp.Constant(_complement(self.search), name="Q")
             rank = complement.shape[1]
             small = complement @ cp.Variable((rank, rank), PSD=True, name="Omega") @ complement.T
         return small, basis @ small @ basis.T, basis @ small[:, 0], [cp.diag(small) == 1]
@@ -233,9 +242,12 @@ class DualSDP:
     Diag(λ) ⪰ Bᵀ Diag(α) G Diag(α) B.  With G = Z Zᵀ that is a linear matrix inequality in α and λ together, of order
     1 + u + rank G and without a matrix variable.  Every feasible point is a lower bound.
 
+    With a free bias α is S x for the x of few points, and any X ⪰ x xᵀ may take the place of x xᵀ, as it raises the
+    right side: the inequality is then linear in X and λ, of order u.
+
     Attributes
     ----------
-    alpha, multipliers : cvxpy.Variable, shapes (n,), (1 + m,)
+    alpha, multipliers : cvxpy expressions, shapes (n,), (1 + m,)
         α and λ, for m groups of labels that are tied: u, if no links tie any.
     """
 
@@ -243,12 +255,15 @@ class DualSDP:
         check_relaxable(search)
         self.search = search
         n, size = search.n, 1 + search.side.n_groups
-        factor = cp.Constant(kernel_factor(search.kernel, 1e-9), name="Z")
         basis = cp.Constant(search.basis, name="B")
-        self.alpha = cp.Variable(n, name="alpha")
+        self.alpha: cp.Expression = cp.Variable(n, name="alpha")
+        if search.free_bias:
+            merging, sums = cp.Constant(_merging(search), name="S"), cp.Constant(_sums(search), name="s")
+            X = cp.Variable((sums.size + 1, sums.size + 1), PSD=True, name="X")  # [[X, x], [xᵀ, 1]]
+            self.alpha = merging @ X[:-1, -1]
         self.multipliers = cp.Variable(size, name="lambda")
         # With a class balance the inequality is asked for on the subspace that label matrices are in.
-        self.complement = None if search.unknown_sum is None else _complement(search, search.unknown_sum)
+        self.complement = None if search.unknown_sum is None else _complement(search)
         scale, cost = cp.Constant(1 / search.cost, name="1/C"), cp.Constant(search.cost, name="C")
         conjugates, domain = loss_expression(search.loss.conjugate(), -cp.multiply(scale, self.alpha))
         top = cp.diag(self.multipliers)
@@ -263,11 +278,17 @@ class DualSDP:
             row = cp.reshape(picked @ self.alpha, (size, 1), order="C") @ cp.Constant(first, name="e₀ᵀ")
             top = top - row - row.T
             objective = objective - cp.Constant(search.y * search.offset, name="yo") @ self.alpha
-        side = factor.T @ (cp.diag(self.alpha) @ basis)
         if self.complement is not None:
             Q = cp.Constant(self.complement, name="Q")
-            top, side = Q.T @ top @ Q, side @ Q
-        self.inequality = cp.bmat([[top, side.T], [side, cp.Constant(np.eye(factor.shape[1]), name="I")]]) >> 0
+            top, basis = Q.T @ top @ Q, basis @ Q
+        if search.free_bias:
+            domain = [*domain, X[-1, -1] == 1, sums @ X[:-1, -1] == 0]
+            squares = cp.multiply(cp.Constant(search.kernel, name="K"), merging @ X[:-1, :-1] @ merging.T)
+            self.inequality = top - basis.T @ squares @ basis >> 0
+        else:
+            factor = cp.Constant(kernel_factor(search.kernel, 1e-9), name="Z")
+            side = factor.T @ (cp.diag(self.alpha) @ basis)
+            self.inequality = cp.bmat([[top, side.T], [side, cp.Constant(np.eye(factor.shape[1]), name="I")]]) >> 0
         self.problem = ReadableProblem(cp.Maximize(objective), [self.inequality, *domain])
 
     def reduced(self) -> Array:
@@ -289,9 +310,19 @@ def _scores(search: Labelling, reduced: Array) -> Array:
     return np.asarray(search.basis[search.unknown] @ reduced[:, 0])
 
 
-def _complement(search: Labelling, total: float) -> Array:
+def _complement(search: Labelling) -> Array:
     """Orthonormal columns that are orthogonal to (-q, 1, ..., 1), shape (1 + m, m)."""
-    return np.asarray(scipy.linalg.null_space(balanced_direction(search, total)[None]))
+    return np.asarray(scipy.linalg.null_space(balanced_direction(search)[None]))
+
+
+def _merging(search: Labelling) -> Array:
+    """S, shape (n, l + 1), which adds the unlabelled points up and leaves the others as they are."""
+    return np.column_stack([np.eye(search.n)[:, search.y != 0], search.y == 0])
+
+
+def _sums(search: Labelling) -> Array:
+    """Sᵀ y: the known labels, and the sum of the others."""
+    return np.append(search.y[search.y != 0], float(search.unknown_sum or 0))
 
 
 class ConicPoint(NamedTuple):

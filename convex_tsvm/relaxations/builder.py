@@ -50,16 +50,16 @@ class LowerBoundBuilder:
     relaxation : str or class, optional
         "auto" or a name of ``ct.table.RELAXATIONS``.  "svm": the points without a label pay nothing (chapelle2008
         §3.1).  "sdp": the relaxation of debie2004 §2, with the class balance of chapelle2008 §3.4 where the number of
-        labels is prescribed; there is none with a free bias, nor for a balance of the targets.  "signs", for the
-        squared hinge, has products of outputs and of their signs in place of labels, in a box of outputs that the
-        incumbent proves, with triangle inequalities of signs and products
+        labels is prescribed; not for a free bias without a balance, nor for a balance of the targets.  "signs",
+        for the squared hinge, has products of outputs and of their signs in place of labels, in a box of outputs that
+        the incumbent proves, with triangle inequalities of signs and products
         of margins with sums of signs: by far the strongest, and by a low-rank method also the fastest.
         "envelope": every point pays the convex envelope of its loss over the outputs that the incumbent leaves it.
         "curvature": the same after the regularizer has lent curvature to the losses, as a semidefinite program says.
         "weights", for the linear kernel: planes below the losses over boxes of weights and bias, whatever n is.
         A subclass of :class:`~convex_tsvm.relaxations.Relaxation` is one of one's own.
-        "auto" is the strongest that there is for the problem; by default it is "sdp" where there is one, else
-        "curvature", else "svm".
+        "auto" is the strongest that there is for the problem; by default it is "sdp" where there is one, but
+        for a number of labels beside a free bias, else "curvature", else "svm".
     solver : {"auto", "native", "sdpa", "scs", "clarabel"}, default "auto"
         For the relaxation "sdp", which our low-rank method solves with "auto" and "native"; the others have their own.
     tol : float, default 1e-4
@@ -122,8 +122,11 @@ class LowerBoundBuilder:
         }
         self._models: dict[str, BoundModel | str] = {}
         self._searched = searched
-        # With links the relaxation in label matrices takes a conic solver, and leaves out what they say about outputs.
-        by_default = ("curvature", "svm") if formulation.constraints else ("sdp", "curvature", "weights", "svm")
+        # With links, and with counted labels beside a free bias, label matrices take a conic solver and much time; and
+        # they leave out what links say about outputs.
+        by_default = ["curvature", "svm"] if formulation.constraints else ["sdp", "curvature", "weights", "svm"]
+        if self.instance.n_positive is not None and formulation.fit_intercept:
+            by_default = by_default[-3:]
         self.use(self._first(by_default) if relaxation is None else relaxation)
 
     def use(self, relaxation: str | type[Relaxation]) -> None:

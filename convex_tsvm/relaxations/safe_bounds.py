@@ -11,7 +11,7 @@ import scipy.linalg
 
 from ..instance.labelling import Labelling, balanced_direction
 from ..problem import Array
-from .rounding import EPS, SAFE_ROOM, UNDERFLOW, safe
+from .rounding import EPS, SAFE_ROOM, UNDERFLOW, safe, zero_sum
 
 
 def least_eigenvalue(S: Array) -> float:
@@ -74,6 +74,8 @@ def _lowered(search: Labelling, alpha: Array, value: float, square: float, doubt
 def into_domain(search: Labelling, alpha: Array) -> tuple[Array, float, float]:
     """α moved into the domain of the SVM's dual, - Σ c_i ℓ*(-α_i / c_i) there, and how far rounding may move that."""
     conjugate, used = search.loss.conjugate(), search.cost > 0
+    if search.free_bias and search.n_positive is not None:
+        alpha = _balanced(search, alpha, search.cost * min(-conjugate.lower, 1e150) * (1 - 4 * EPS))
     s = np.zeros(search.n)
     s[used] = -np.nan_to_num(alpha[used]) / search.cost[used]
     s[used] = np.clip(s[used], conjugate.lower, min(conjugate.upper, 0.0))
@@ -81,6 +83,22 @@ def into_domain(search: Labelling, alpha: Array) -> tuple[Array, float, float]:
     # A value near zero may be the difference of terms as large as the argument or its square, so these count as well.
     sizes = float(np.abs(values).sum() + (search.cost[used] * (np.abs(s[used]) + s[used] ** 2)).sum())
     return -search.cost * s, -float(values.sum()), (search.n + 16) * EPS * sizes
+
+
+def _balanced(search: Labelling, alpha: Array, most: Array) -> Array:
+    """α as a free bias and a number of labels ask for it: one a for all points without a label, Σ_known α_i y_i = -a q.
+
+    The sum has no rounding error if one number stands for a q; then that for a is wrong by its own rounding alone.
+    """
+    alpha, unknown, signs = np.clip(np.nan_to_num(alpha), 0.0, most), search.unknown, search.y.copy()
+    first = unknown[:1]
+    if len(first):
+        signs[first], most = float(search.unknown_sum or 0), np.where(search.y == 0, most[unknown].min(), most)
+        alpha[unknown] = min(alpha[unknown].mean(), most[first[0]])
+    sums = zero_sum(signs * alpha, np.minimum(signs * most, 0.0), np.maximum(signs * most, 0.0))
+    alpha = np.divide(sums, signs, out=alpha, where=signs != 0)
+    alpha[unknown] = alpha[first]
+    return np.asarray(alpha)
 
 
 def weighted(search: Labelling, alpha: Array, basis: Array) -> Array:
@@ -103,7 +121,7 @@ def coupling(search: Labelling, alpha: Array) -> Array:
     if search.unknown_sum is not None:
         # <v vᵀ, Γ̃> = 0 for the direction v that a number of labels gives: any multiple of v vᵀ may be taken off.  An
         # infinite one would be best; with a large one digits are lost.
-        v = balanced_direction(search, search.unknown_sum)
+        v = balanced_direction(search)
         N -= 1e5 * float(np.abs(N).max()) / float(v @ v) * np.outer(v, v)
     return np.asarray((N + N.T) / 2)
 

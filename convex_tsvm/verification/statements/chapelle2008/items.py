@@ -365,7 +365,8 @@ PAPER.states(
     r"\text{the SVM of the labelled points}",
     says="With an identity for the working set's block, every row of Γ α = 0 there is α_i = 0.\n\n"
     "The text does not say what becomes of Σ α_i y_i = 0 when Γ = yyᵀ is relaxed. Read as what a free bias asks of "
-    "every Γ, it makes the relaxation no bound worth having; the toolkit fixes the bias by the linear balance.",
+    "every Γ, it makes the relaxation no bound worth having; the toolkit fixes the bias by the linear balance, or has "
+    "a number of labels: then the identity is no Γ, and all unlabelled points may have one α.",
     rests_on=("eq. 11",),
     tolerance=1e-5,
     computed=lambda q: free_bias(q),
