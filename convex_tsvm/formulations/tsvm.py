@@ -101,8 +101,9 @@ def cs3vm(*, balance: str | None = None) -> Formulation:
 def hard_margin_s3vm(*, balance: str | None = "linear", fit_intercept: bool = True) -> Formulation:
     """The S3VM without slacks: y f >= 1 on labelled points, |f| >= 1 on unlabelled ones (debie2004 §2.1 with μ = 0).
 
-    It is what the S3VM with hinge losses tends to as its costs grow, and does not depend on them.  For relaxations and
-    exact search by labels, since no tangent leads from one label to the other.  Margins are met up to 1e-6.
+    It is what the S3VM with hinge losses tends to as its costs grow, and does not depend on them.  For relaxations,
+    exact search by labels and mixed-integer programs, since no tangent leads from one label to the other.  Margins are
+    met up to 1e-6.
 
     Parameters
     ----------

@@ -5,6 +5,8 @@ an output is, and t_k is the output if it is that one, else zero:
 
     f = Σ t_k,    1 = Σ z_k,    l_k z_k <= t_k <= u_k z_k.
 
+Under a hard margin the ends of its two stretches keep the output of an unlabelled point outside (-1, 1).
+
 On a stretch the loss is a convex function p_k, and Σ p_k(t_k) - p_k(0) (1 - z_k) is paid; or, if p_k is polyhedral, its
 perspective z_k p_k(t_k / z_k), which is linear in both, and without integrality the convex envelope of the loss.  For
 the hinge of the better label z says which label a point has: with the 1-norm of w it is the program of Bennett and
@@ -12,7 +14,7 @@ Demiriz (1998), with ½ ‖w‖² the S3VM of chapelle2008 eq. 4.
 """
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import cvxpy as cp
 import numpy as np
@@ -22,7 +24,7 @@ from ..formulations import Formulation
 from ..instance import Instance
 from ..kernels import kernel_factor
 from ..kernels.functions import dense
-from ..losses import PLQ, squared_hinge
+from ..losses import PLQ, BetterLabel, squared_hinge
 from ..problem import Array, Problem
 from ..validation import finite, is_sparse
 from .expressions import added_terms, loss_expression, rows_of, sizes_of, sum_of, written
@@ -34,13 +36,15 @@ class _Kind:
     """The points that pay one loss: their name, the loss, and their places."""
 
     name: str
-    loss: PLQ
+    loss: PLQ | BetterLabel
     where: NDArray[np.intp]
 
     @property
     def stretches(self) -> list[tuple[PLQ, float, float]]:
         """The loss on each of its convex stretches, going on as it ends there, and the ends of the stretch."""
         loss = self.loss
+        if isinstance(loss, BetterLabel):
+            return [one for of in (loss.loss.reflect(), loss.loss) for one in replace(self, loss=of).stretches]
         cuts = [-1, *np.flatnonzero(loss.slope_jumps() < 0).tolist(), len(loss.breaks)]
         edges = [loss.lower, *loss.breaks[cuts[1:-1]].tolist(), loss.upper]
         found = []
@@ -49,6 +53,11 @@ class _Kind:
             found.append((piece, edges[k], edges[k + 1]))
         return found
 
+    @property
+    def least(self) -> float:
+        """The least that a point pays."""
+        return (self.loss.loss if isinstance(self.loss, BetterLabel) else self.loss).minimizers()[0]
+
 
 class MixedIntegerModel:
     r"""A mixed-integer program whose optimum is the formulation's.
@@ -56,9 +65,9 @@ class MixedIntegerModel:
     Parameters
     ----------
     formulation : Formulation
-        With piecewise linear-quadratic losses without negative curvature, constraints on outputs, and any balance; with
-        the linear kernel any regularizer, and convex additions.  A number of positive labels needs a loss for
-        unlabelled points that is that of the better label, and a sum of targets needs the squared hinge.
+        With piecewise linear-quadratic losses without negative curvature, or a hard margin, constraints on outputs, and
+        any balance; with the linear kernel any regularizer, and convex additions.  A number of positive labels
+        needs a loss for unlabelled points that is that of the better label, and a sum of targets the squared hinge.
     upper : float
         An objective that is reached: outputs beyond what it allows are excluded.
 
@@ -100,7 +109,6 @@ class MixedIntegerModel:
         self.outputs = f = cp.Variable(problem.n, name="f")
         objective, allowed = written(formulation.regularizer, w)
         terms, limits = added_terms(formulation.additions, w, b, f)
-        objective = sum_of([objective, *terms])
         constraints: list[cp.Constraint] = [
             f - (cp.Constant(features, name="X" if linear else "Z") @ w + b) == 0,
             *allowed,
@@ -114,9 +122,9 @@ class MixedIntegerModel:
         else:
             paid, more = self._of_targets()
         parts = {kind.name: kind.where for kind in kinds}
-        self.problem = ReadableProblem(cp.Minimize(objective + paid), constraints + more, parts=parts)
+        self.problem = ReadableProblem(cp.Minimize(sum_of([objective, *terms, *paid])), constraints + more, parts=parts)
 
-    def _of_pieces(self, kinds: list[_Kind]) -> tuple[cp.Expression, list[cp.Constraint]]:
+    def _of_pieces(self, kinds: list[_Kind]) -> tuple[list[cp.Expression], list[cp.Constraint]]:
         """What all points pay, and what ties the pieces' outputs to theirs."""
         paid, constraints = [], []
         for kind in kinds:
@@ -125,9 +133,9 @@ class MixedIntegerModel:
             if shift.any():
                 f = f - cp.Constant(shift, name=f"target_{kind.name}")
             stretches = kind.stretches
-            if len(stretches) == 1:
+            if not isinstance(kind.loss, BetterLabel) and len(stretches) == 1:
                 value, domain = loss_expression(kind.loss, f)
-                paid.append(cost @ value)
+                paid += [cost @ value] if kind.loss.pieces.any() else []  # a margin that must be met costs nothing
                 constraints += domain
                 continue
             size = len(kind.where)
@@ -136,22 +144,24 @@ class MixedIntegerModel:
             constraints += [f == sum_of(t), sum_of(z) == 1]
             for k, (piece, left, right) in enumerate(stretches):
                 low, high = self.low[kind.where] - shift, self.high[kind.where] - shift
+                if isinstance(kind.loss, BetterLabel):  # stretches end where the loss of a label is infinite
+                    low, high = np.maximum(low, left), np.minimum(high, right)
                 # Where the number of positive labels is given, a label may not be the sign of the output.
-                if self.instance.n_positive is None:
+                elif self.instance.n_positive is None:
                     low, high = np.maximum(low, np.minimum(left, high)), np.minimum(high, np.maximum(right, low))
                 constraints += [
                     cp.multiply(cp.Constant(low, name=f"low_{kind.name}_{k}"), z[k]) <= t[k],
                     t[k] <= cp.multiply(cp.Constant(high, name=f"high_{kind.name}_{k}"), z[k]),
                 ]
-                paid.append(cost @ _on_or_off(piece, t[k], z[k]))
+                paid += [cost @ _on_or_off(piece, t[k], z[k])] if piece.pieces.any() else []
             if kind.name == "unlabeled" and len(stretches) == 2:
                 self.positive = z[1]
         if self.instance.n_positive is not None:
             assert self.positive is not None
             constraints.append(cp.sum(self.positive) == self.instance.n_positive)
-        return sum_of(paid), constraints
+        return paid, constraints
 
-    def _of_targets(self) -> tuple[cp.Expression, list[cp.Constraint]]:
+    def _of_targets(self) -> tuple[list[cp.Expression], list[cp.Constraint]]:
         """The same for targets v = f + y ξ, whose sum is given (Bai and Yan 2016): v is outside (-1, 1)."""
         instance, problem = self.instance, self.instance.problem
         known, unknown = problem.labeled, problem.unlabeled
@@ -163,7 +173,7 @@ class MixedIntegerModel:
             v[unknown] <= -1 + cp.multiply(1 + self.high[unknown], d),
             cp.sum(v[instance.members]) == instance.target_sum,
         ]
-        return instance.cost @ cp.square(v - self.outputs), constraints
+        return [instance.cost @ cp.square(v - self.outputs)], constraints
 
     @property
     def labels(self) -> Array:
@@ -193,9 +203,10 @@ def _kinds(instance: Instance) -> list[_Kind]:
     found = []
     for kind, where in instance.paying():
         loss = kind.of_output
-        if not isinstance(loss, PLQ):
+        of_label = loss.loss if isinstance(loss, BetterLabel) else loss
+        if not isinstance(loss, PLQ | BetterLabel) or not isinstance(of_label, PLQ):
             raise ValueError(f"{loss!r} is not piecewise linear-quadratic: it has no mixed-integer program")
-        if (loss.pieces[:, 0] < 0).any():
+        if (of_label.pieces[:, 0] < 0).any():
             raise ValueError(f"{loss!r} has no finite number of convex stretches: it has no mixed-integer program")
         found.append(_Kind(kind.name, loss, where))
     return found
@@ -216,7 +227,7 @@ def _ends(instance: Instance, kinds: list[_Kind], features: Array, upper: float)
     problem, n = instance.problem, instance.problem.n
     least = np.zeros(n)
     for kind in kinds:
-        least[kind.where] = instance.cost[kind.where] * kind.loss.minimizers()[0]
+        least[kind.where] = instance.cost[kind.where] * kind.least
     if upper < float(least.sum()):
         raise ValueError(f"upper={upper} is below {least.sum():.6g}, which no solution is")
     room = (upper - float(least.sum())) * (1 + 1e-9)
@@ -227,9 +238,8 @@ def _ends(instance: Instance, kinds: list[_Kind], features: Array, upper: float)
         reach = np.sqrt(2 * room) * np.linalg.norm(features, axis=1)
     low, high = np.full(n, -np.inf), np.full(n, np.inf)
     for kind in kinds:
-        lowest = kind.loss.minimizers()[0]
         for i in kind.where:
-            ends = np.array(_level_set(kind.loss, lowest + room / instance.cost[i]))
+            ends = np.array(_level_set(kind.loss, kind.least + room / instance.cost[i]))
             low[i], high[i] = ends if instance.shift is None else ends + instance.shift[i]
     least_bias, most_bias = _ends_of_bias(instance, kinds, reach, low, high)
     low, high = np.maximum(low, least_bias - reach), np.minimum(high, most_bias + reach)
@@ -256,8 +266,11 @@ def _reach(formulation: Formulation, X: Array, room: float) -> tuple[Array, floa
     return sizes * (1 + 1e-4), least - 1e-6 * abs(least)
 
 
-def _level_set(loss: PLQ, level: float) -> tuple[float, float]:
+def _level_set(loss: PLQ | BetterLabel, level: float) -> tuple[float, float]:
     """The ends of the smallest interval with all t where a loss is not above a level."""
+    if isinstance(loss, BetterLabel):
+        low, high = _level_set(loss.loss, level)
+        return min(low, -high), max(high, -low)
     found = []
     for (a, b, c), left, right in loss.spans():
         roots = np.roots([a, b, c - level] if a else [b, c - level]) if a or b else np.zeros(0)
@@ -287,8 +300,8 @@ def _ends_of_bias(instance: Instance, kinds: list[_Kind], reach: Array, low: Arr
             if instance.formulation.additions:
                 raise ValueError(f"additions={list(instance.formulation.additions)!r}: no loss bounds the bias")
             # Beyond this every point's loss is constant, or it would bound the bias itself.
-            places = np.concatenate([kind.loss.breaks for kind in kinds])
+            places = np.array([x for kind in kinds for one, *ends in kind.stretches for x in (*one.breaks, *ends)])
             moved = 0.0 if instance.shift is None else float(np.abs(instance.shift).max())
-            most = float(np.abs(places).max(initial=0.0) + moved + reach.max())
+            most = float(np.abs(places[np.isfinite(places)]).max(initial=0.0) + moved + reach.max())
         ends.append(sign * most)
     return ends[1], ends[0]
