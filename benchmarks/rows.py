@@ -55,6 +55,12 @@ def three(seed=0):
     return X, truth, y, parts
 
 
+def apart():
+    """Ten points of two classes apart, four of them labelled, half of the others positive."""
+    X, truth = make_blobs(10, centers=[[-1.5, 0], [1.5, 0]], random_state=1)
+    return ct.Problem(X, np.where(np.arange(10) < 4, 2.0 * truth - 1, 0.0), kernel=ct.RBF(1.0), balance=("exact", 0.5))
+
+
 @row("sindhwani2006", "§1.5", "annealing at a fixed temperature", "annealing(temperature=)")
 def fixed_temperature():
     X, _, y = moons()
@@ -143,6 +149,24 @@ def spectral_as_sdp():
     sdp = spectral_sdp(ct.s3vm(), problem, n_components=2)
     _, eigenvalues = spectral_subspace(problem.gram, problem.y, 2)
     return abs(sdp.problem.solve(solver="CLARABEL") - eigenvalues.sum()) < 1e-5
+
+
+@row("debie2004", "§2", "the hard margin, exactly, with a certificate", "hard_margin_s3vm, exact_search")
+def hard_margin():
+    problem, model = apart(), ct.hard_margin_s3vm()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "hard.npz")
+        found = ct.exact_search(model, problem, certificate=path)
+        proven = ct.prove_certificate(path, model, problem).holds
+    return proven and found.status == "optimal" and np.isclose(found.objective, ct.brute_force(model, problem)[0])
+
+
+@row("debie2004", "§2", "the hard margin as a mixed-integer program", "hard_margin_s3vm, MixedIntegerModel")
+def hard_margin_program():
+    problem, model = apart(), ct.hard_margin_s3vm()
+    best = ct.brute_force(model, problem)[0]
+    program = ct.modeling.MixedIntegerModel(model, problem, 1.5 * best)
+    return np.isclose(program.problem.solve(solver="SCIP"), best, rtol=1e-4)
 
 
 @row("debie2004", "fn 3", "side information in the spectral method", "must_link, cannot_link in spectral_transduction")

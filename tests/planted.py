@@ -822,6 +822,20 @@ LABEL_MATRICES = [
         ("tests/test_relaxations.py::test_hard_margin",),
     ),
     Fault(
+        "a free bias asks nothing of multipliers",
+        "relaxations/safe_bounds.py",
+        "if search.free_bias and search.n_positive is not None:",
+        "if False:",
+        ("tests/test_relaxations.py::test_a_free_bias_with_a_number_of_labels",),
+    ),
+    Fault(
+        "outputs may be within a hard margin",
+        "modeling/mixed_integer.py",
+        "low, high = np.maximum(low, left), np.minimum(high, right)",
+        "low, high = 1.0 * low, 1.0 * high",
+        ("tests/test_hard_margin.py::test_the_mixed_integer_program_has_the_same_optimum",),
+    ),
+    Fault(
         "multipliers are not raised until they dominate",
         "relaxations/safe_bounds.py",
         "shifted = multipliers + max(0.0, -least_eigenvalue(np.diag(multipliers) - N)) + doubt",
@@ -1031,6 +1045,20 @@ CHECKERS = [
         "beta[own] -= mean",
         "beta[own] -= mean / 2",
         ("tests/test_class_spread.py::test_bounds_hold_at_every_point_of_the_dual",),
+    ),
+    Fault(
+        "solutions of a hard margin may miss margins",
+        "checker/labels.py",
+        "if not all(longer * m >= a for a, m in each):",
+        "if False:",
+        ("tests/test_hard_margin.py::test_the_checker_measures_solutions_with_all_margins_met",),
+    ),
+    Fault(
+        "a longer w costs as much as it is longer",
+        "checker/labels.py",
+        "total += longer * longer * (w",
+        "total += longer * (w",
+        ("tests/test_hard_margin.py::test_the_checker_measures_solutions_with_all_margins_met",),
     ),
     Fault(
         "a certificate of a spread is one without it",

@@ -62,6 +62,64 @@ def test_optimum_is_that_of_enumeration(seed):
     assert bound.value <= least * (1 + 1e-6)
 
 
+@pytest.mark.skipif("SCIP" not in cp.installed_solvers(), reason="pyscipopt is not installed")
+@pytest.mark.parametrize("seed", [*range(8), *(pytest.param(k, marks=pytest.mark.slow) for k in range(12, 60))])
+def test_the_mixed_integer_program_has_the_same_optimum(seed):
+    model, problem = random_case(seed)
+    least = by_enumeration(model, problem)
+    if np.isinf(least):
+        return
+    program = ct.modeling.MixedIntegerModel(model, problem, 1.2 * least)
+    assert program.problem.solve(solver="SCIP") == pytest.approx(least, rel=1e-4)
+    assert not str(program.problem.objective).count("C[")
+    assert (program.labels * program.outputs.value).min() >= 1 - 1e-5
+    assert np.array_equal(program.labels, ct.exact_search(model, problem).labels)
+
+
+def forged(path, **changes):
+    """The file with other arrays, and what the checker says of it."""
+    with np.load(path) as file:
+        arrays = {name: file[name] for name in file.files}
+    for name, change in changes.items():
+        arrays[name] = change(arrays[name])
+    np.savez(path.with_name("forged.npz"), **arrays)
+    return ct.prove_certificate(path.with_name("forged.npz"))
+
+
+@pytest.mark.parametrize("seed", [*range(8), *(pytest.param(k, marks=pytest.mark.slow) for k in range(12, 120))])
+def test_the_certificate_is_proven(seed, tmp_path):
+    pytest.importorskip("flint")
+    (model, problem), path = random_case(seed), tmp_path / "proof.npz"
+    if np.isinf(by_enumeration(model, problem)):
+        return
+    solution = ct.exact_search(model, problem, certificate=path)
+    verdict = ct.prove_certificate(path, model, problem)
+    assert solution.status == "optimal"
+    assert verdict.holds, verdict.problem
+    assert verdict.upper_bound == pytest.approx(solution.objective, rel=1e-6)
+
+
+@pytest.mark.parametrize("balance", [None, ("exact", 0.5), 0.2])
+def test_the_checker_measures_solutions_with_all_margins_met(balance, tmp_path):
+    """A w that is too short is made longer; one that has a point on the wrong side is no solution."""
+    pytest.importorskip("flint")
+    problem, path = classes_apart(14).replace(balance=balance), tmp_path / "proof.npz"
+    model = ct.hard_margin_s3vm(balance=balance and "linear")
+    objective = ct.exact_search(model, problem, certificate=path).objective
+    for share in (0.25, 4.0):
+        short = forged(
+            path, gamma=lambda gamma, share=share: share * gamma, mean=lambda mean, share=share: share * mean
+        )
+        if balance != 0.2:  # then the bias is fixed
+            assert short.holds, short.problem
+            assert short.upper_bound == pytest.approx(objective, rel=1e-6)
+    wrong = forged(path, gamma=lambda gamma: -gamma)
+    assert not wrong.holds
+    assert "has an objective of inf" in wrong.problem
+    loose = forged(path, header=lambda text: np.array(str(text).replace('"hard_margin"', '"hinge"')))
+    assert not loose.holds
+
+
 def classes_apart(n=40):
     rng = np.random.default_rng(0)
     X = np.vstack([rng.normal(1.5, 1, (n // 2, 2)), rng.normal(-1.5, 1, (n // 2, 2))])
@@ -119,8 +177,6 @@ def test_what_refuses_it_says_what_takes_it():
     for method in (ct.cccp, ct.switching, ct.annealing, ct.safe_transduction):
         with pytest.raises(ValueError, match="relaxations and exact search take it"):
             method(model, problem)
-    with pytest.raises(ValueError, match="no files of searches for a hard margin"):
-        ct.exact_search(model, problem, certificate="proof.npz")
     with pytest.raises(ValueError, match=r"C=inf must be a finite number > 0; a hard margin is a loss"):
         ct.Problem(problem.X, problem.y, C=np.inf)
 

@@ -17,7 +17,8 @@ def labels_of(low: Any, high: Any) -> Any:
 class Labels:
     """min ½ ‖w‖² + Σ c ℓ(y f) over w, b and the labels that are 0 in y, under the constraint that the file states.
 
-    With a ``spread`` (ε, C₃) every point also pays C₃ max(0, |f - mean of f in its class| - ε).
+    A hard margin is the hinge with infinite costs.  With a ``spread`` (ε, C₃) every point also pays
+    C₃ max(0, |f - mean of f in its class| - ε).
 
     Once the constraint is eliminated there are a kernel G, offsets o and a constant, with f = <w, φ_i> + o_i (+ b, if
     ``bias``).  For the squared hinge v = f + y ξ are the outputs with signed slacks, and M = G + Diag(1 / 2c).
@@ -31,8 +32,9 @@ class Labels:
         demand(stated["constant"] == 0, "losses that add a constant to every objective are not covered")
         demand(n and self.y.shape == (n,) and np.isin(self.y, (-1, 0, 1)).all(), "y must be labels +1, -1 or 0")
         demand(self.cost.shape == (n,) and np.isfinite(self.cost).all() and (self.cost > 0).all(), "a cost is not > 0")
-        demand(stated["loss"] in ("hinge", "squared_hinge"), "the loss must be 'hinge' or 'squared_hinge'")
-        self.squared, self.bias = stated["loss"] == "squared_hinge", stated["bias"] is True
+        demand(stated["loss"] in ("hinge", "squared_hinge", "hard_margin"), f"a loss {stated['loss']!r} is not covered")
+        self.squared, self.hard = (stated["loss"] == name for name in ("squared_hinge", "hard_margin"))
+        self.bias = stated["bias"] is True
         self.kind, self.value, self.unknown = stated["constraint"], stated["value"], np.flatnonzero(self.y == 0)
         self.members = np.array(arrays["balance_points"], dtype=np.int64)
         demand(self.kind in ("none", "mean", "count", "targets"), f"a constraint of kind {self.kind!r} is not covered")
@@ -43,12 +45,12 @@ class Labels:
             demand(right, "balanced points repeat, or are labelled or no points")
             demand(math.isfinite(self.value), f"the constraint asks for {self.value!r}; it must be a finite number")
         demand(self.kind != "targets" or (self.squared and not self.bias), "targets need the squared hinge and no bias")
-        self.cap = np.full(n, np.inf) if self.squared else self.cost
+        self.cap = np.full(n, np.inf) if self.squared or self.hard else self.cost
         self.epsilon, self.compact = map(float, stated.get("spread", (0.0, 0.0)))
         self.spreads = "spread" in stated
         finite = 0 <= self.epsilon < math.inf and 0 <= self.compact < math.inf
         demand(finite, f"a spread of {(self.epsilon, self.compact)!r}; it must be two finite numbers >= 0")
-        counts = self.kind == "count" and not self.squared
+        counts = self.kind == "count" and stated["loss"] == "hinge"
         demand(counts or not self.spreads, "a spread of classes needs a number of labels +1, and the hinge")
         self.settle(kernel_matrix(kernel, stated, arrays, n))
 
@@ -123,16 +125,23 @@ class Labels:
         """The objective of w = Σ γ_i φ_i and, where a bias is free, the bias that gives f a mean; or more."""
         from flint import arb, arb_mat
 
-        (K, _, offset), w, total = self.exact, column(gamma), arb(0)
+        (K, _, offset), w, total, longer = self.exact, column(gamma), arb(0), arb(1)
         f = K * w + offset
-        for i in range(self.n):
+        if self.hard:
+            # w and the bias are made so long that all margins are met.
+            bias, labels = arb(mean if self.bias else 0.0), [int(label) for label in y]
+            each = [(1 - s * offset[i, 0], s * (f[i, 0] - offset[i, 0] + bias)) for i, s in enumerate(labels)]
+            longer = arb(max((float((a / m).upper()) for a, m in each if m > 0), default=0.0) * MORE)
+            if not all(longer * m >= a for a, m in each):
+                return math.inf
+        for i in () if self.hard else range(self.n):
             lacking = (1 - int(y[i]) * (f[i, 0] + arb(mean if self.bias else 0.0))).max(arb(0))
             total += arb(self.cost[i]) * (lacking * lacking if self.squared else lacking)
         for sign in (1, -1) if self.spreads else ():
             own = [f[i, 0] for i in np.flatnonzero(y == sign).tolist()]
             far = [abs(value - sum(own, arb(0)) / len(own)) - arb(self.epsilon) for value in own]
             total += arb(self.compact) * sum((one.max(arb(0)) for one in far), arb(0))
-        total += (w.transpose() * K * w)[0, 0] / 2
+        total += longer * longer * (w.transpose() * K * w)[0, 0] / 2
         return float((Ball.exact(arb_mat([[total]]))[0] + self.constant).high)
 
     def most_of_targets(self, y: Any, v: Any) -> float:

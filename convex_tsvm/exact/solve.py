@@ -107,7 +107,7 @@ def exact_search(
     problem : Problem
         For a search over intervals its balance is a mean output or None.
     certificate : path, optional
-        A file for what proves the bound; not for exp(-s t²) nor for a hard margin.  It is checked as soon as it is
+        A file for what proves the bound; not for exp(-s t²).  It is checked as soon as it is
         written (:func:`~convex_tsvm.prove_certificate`): if it is refused, a warning says why, and the status is
         "inaccurate" in place of "optimal".
     **options

@@ -9,7 +9,6 @@ import numpy as np
 from ..formulations import Formulation
 from ..instance import StepSolution
 from ..instance.labelling import Labelling, labelling
-from ..losses import HARD_MARGIN
 from ..problem import Array, Problem
 from ..solvers import NativeSolver
 from .bound_model import BoundModel
@@ -77,7 +76,7 @@ class LabelModel(BoundModel):
         elif self.instance.target is not None:
             constraint, value = "mean", float(self.instance.target)
         return {
-            "loss": "squared_hinge" if self.known.squared else "hinge",
+            "loss": "hard_margin" if self.known.hard else "squared_hinge" if self.known.squared else "hinge",
             "bias": bool(self.instance.formulation.fit_intercept),
             "constraint": constraint,
             "value": value,
@@ -85,9 +84,6 @@ class LabelModel(BoundModel):
             "lift": search.gram.lift,
             **({} if search.spread is None else {"spread": [search.spread.epsilon, search.spread.cost]}),
         }, {}
-
-    def why_no_file(self) -> str | None:
-        return "there are no files of searches for a hard margin" if self.search.loss.isclose(HARD_MARGIN) else None
 
     def count(self, box: LabelBox) -> LabelBox:
         """The box after positive labels are counted: a number (chapelle2008 eq. 3), or both labels for a sum of

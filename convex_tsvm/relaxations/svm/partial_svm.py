@@ -172,14 +172,18 @@ class PartialSVM:
         error = error + 4 * EPS * (np.abs(outputs) + np.abs(self.offset))
         bias = self._best_bias(y, outputs) if self.free_bias else 0.0
         outputs = outputs + bias
-        lacking = np.maximum(1 - y * outputs + error, 0.0)
+        lacking, longer = np.maximum(1 - y * outputs + error, 0.0), 1.0
+        if self.hard and lacking.max(initial=0.0) > DOMAIN_TOLERANCE:
+            return Witness(np.inf, point.gamma)
         if self.hard:
-            losses = 0.0 if lacking.max(initial=0.0) <= DOMAIN_TOLERANCE else np.inf
+            # What margins lack is made up for by a longer w and bias.
+            longer += float((lacking / np.maximum(y * (outputs - self.offset) - error, 1e-3)).max())
+            losses = 0.0
         else:
             losses = float((lacking**2 if self.squared else lacking) @ self.search.cost)
-        regularization = 0.5 * self._gram.most_square(point.gamma)
-        value = self._raised(regularization + losses + self.constant)
-        return Witness(value, point.gamma, float(outputs.mean()) if self.free_bias else 0.0)
+        gamma = longer * point.gamma
+        value = self._raised(0.5 * self._gram.most_square(gamma) + losses + self.constant)
+        return Witness(value, gamma, longer * float(outputs.mean()) if self.free_bias else 0.0)
 
     def _raised(self, value: float) -> float:
         """A sum of about n terms, raised by what rounding may have taken from it; infinite for NaN."""
