@@ -198,7 +198,7 @@ class SpectralSDP:
         self.tie = tie
         self.H = cp.Variable((m, m), PSD=True, name="H")
         limits = [cp.Constant(np.eye(m), name="I") - self.H >> 0, cp.trace(self.H) == n_components]
-        similarities = cp.Constant((similarity + similarity.T) / 2, name="S")
+        similarities = cp.Constant((similarity + similarity.T) / 2, name="similarities")
         self.problem = ReadableProblem(cp.Maximize(cp.sum(cp.multiply(similarities, self.H))), limits)
 
     @property
@@ -259,7 +259,7 @@ class DualSDP:
         self.alpha: cp.Expression = cp.Variable(n, name="alpha")
         if search.free_bias:
             merging, sums = cp.Constant(_merging(search), name="S"), cp.Constant(_sums(search), name="s")
-            X = cp.Variable((sums.size + 1, sums.size + 1), PSD=True, name="X")  # [[X, x], [xᵀ, 1]]
+            X = cp.Variable((sums.size + 1, sums.size + 1), PSD=True, name="lifted")  # [[X, x], [xᵀ, 1]]
             self.alpha = merging @ X[:-1, -1]
         self.multipliers = cp.Variable(size, name="lambda")
         # With a class balance the inequality is asked for on the subspace that label matrices are in.
