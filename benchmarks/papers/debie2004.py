@@ -24,3 +24,17 @@ def areas() -> list[Figure]:
                     Figure(f"{method}, {row['points'].shown} points", theirs.value, ours.value, ours.error, fits)
                 )
     return found
+
+
+@experiment("debie2004", "§2.4 and §3, complexity", 2)
+def complexity() -> list[Figure]:
+    """The worst cases are of order 6.5 for the SDP, and of order 4.5 for that on a subspace.
+
+    Ours are exponents of seconds against unlabelled points of the interior-point method on the forms of the paper,
+    which are to be no larger.
+    """
+    rows = {row["solver"].shown: row["exponent"].value for row in rows_under("sdp_growth", column="exponent")}
+    worst = {"whole": (6.5, "§2.2, Γ̃, Clarabel"), "subspace": (4.5, "§3, M, Clarabel")}
+    return [
+        Figure(f"{k}: exponent", order, rows[name], agrees=rows[name] <= order) for k, (order, name) in worst.items()
+    ]
