@@ -43,7 +43,7 @@ EXPERIMENTS = KEPT["facts"]
 FAULTS = [(name, one, fault) for name, one in ALL for fault in one.faults]
 MISPRINTS = [(name, one) for name, one in ALL if one.printed is not None]
 #: Tables and figures of experiments; nothing else may be without a check.
-EXPERIMENT = re.compile(r"(Table|Figure) [\d.]+$|§5, areas|§4.3, annealing|§5.5, 420")
+EXPERIMENT = re.compile(r"(Table|Figure) [\d.]+$|§5, areas|§4.3, annealing|§5.5, 420|§2.4 and §3, complexity")
 
 
 def named(value):
