@@ -222,7 +222,7 @@ def path_in_cost():
     for cost in np.geomspace(1e-3, 10, 25):
         start = ct.cccp(ct.cccp_tsvm(), problem.replace(C_unlabeled=float(cost)), start=start)
         lines = boundary(u, v, start.decision_function(grid).reshape(61, 61))
-        wrong = float(np.mean(start.labels != data.truth)) if hasattr(data, "truth") else float("nan")
+        wrong = float(np.mean(start.labels != data.truth))
         drawn = [item(0, "segments", lines[:, 0], lines[:, 1], color="#222222", width=3)]
         drawn += [item(0, "points", *data.X[start.labels == sign].T, color=color, size=3) for sign, color in SIDES]
         numbers = {"C*": float(cost), "objective": start.objective, "wrong": wrong}

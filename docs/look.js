@@ -15,7 +15,8 @@
   for (const element of article.querySelectorAll("*")) {
     if (!seen(element) || skipped(element)) continue;
     const style = getComputedStyle(element);
-    const cuts = way => ["auto", "scroll", "hidden", "clip"].includes(way);
+    // On a telephone a formula, a table or code may be scrolled to the side; elsewhere all of it is to be seen.
+    const cuts = way => ["hidden", "clip", ...(innerWidth < 600 ? [] : ["auto", "scroll"])].includes(way);
     if (element.tagName !== "IMG" && !element.tagName.startsWith("MJX")) {
       if (cuts(style.overflowX) && element.scrollWidth > element.clientWidth + 1)
         add("wider than its box", element, element.scrollWidth - element.clientWidth);
@@ -23,7 +24,8 @@
         add("higher than its box", element, element.scrollHeight - element.clientHeight);
     }
     const box = element.getBoundingClientRect();
-    if (box.right > right + 1) add("beyond the page's column", element, box.right - right);
+    const scrolled = innerWidth < 600 && element.closest(".math, .pst-scrollable-table-container, table, pre, dl, .live-panels");
+    if (box.right > right + 1 && !scrolled) add("beyond the page's column", element, box.right - right);
   }
   for (const element of document.querySelectorAll(".math")) {
     if (!element.querySelector("mjx-container")) add("formula not drawn", element, 0);
@@ -35,7 +37,7 @@
     const walk = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
     for (let node = walk.nextNode(); node; node = walk.nextNode()) {
       if (node.parentElement.closest("mjx-container, code, pre, svg, script, a.reference.download")) continue;
-      for (const word of node.textContent.matchAll(/[\p{L}]{3,14}/gu)) {
+      for (const word of node.textContent.matchAll(/(?<![\p{L}\d_.])[\p{L}]{3,14}(?![\p{L}\d_.])/gu)) {
         const range = document.createRange();
         range.setStart(node, word.index);
         range.setEnd(node, word.index + word[0].length);

@@ -208,3 +208,22 @@ def test_who_does_not_take_it_says_what_does(name):
     for options in ({"epsilon": -1.0}, {"C_compact": np.inf}):
         with pytest.raises(ValueError, match=next(iter(options))):
             unrelaxed_compact_margin(**options)
+
+
+@pytest.mark.parametrize("share", [0.01, 0.99])
+def test_a_class_without_points(share):
+    """The number of positive labels rounds to none, or to all: the other class alone pays."""
+    rng = np.random.default_rng(0)
+    X, sign = rng.normal(size=(8, 2)), 1.0 if share > 0.5 else -1.0
+    problem = ct.Problem(
+        X, np.append(sign, np.zeros(7)), kernel=ct.RBF(1.0), C=2, C_unlabeled=1, balance=("exact", share)
+    )
+    model = ct.formulations.unrelaxed_compact_margin(0.2, 1.0, fit_intercept=False)
+    found = ct.exact_search(model, problem)
+    w, K = cp.Variable(8), problem.gram
+    factor = np.linalg.cholesky(K + 1e-12 * np.eye(8))
+    f = factor @ w
+    paid = problem.cost @ cp.pos(1 - sign * f) + cp.sum(cp.pos(cp.abs(f - cp.sum(f) / 8) - 0.2))
+    best = cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + paid)).solve(solver="CLARABEL")
+    assert found.objective == pytest.approx(best, rel=1e-5)
+    assert found.status == "optimal"

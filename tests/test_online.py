@@ -198,3 +198,32 @@ def test_other_classes_or_features_later_are_refused():
         online.partial_fit(X, y, classes=[0, 1, 2])
     with pytest.raises(ValueError, match="features"):
         online.partial_fit(X[:, :5], y)
+
+
+def test_a_stream_after_a_fit_begins_at_the_fit():
+    X, truth, y = gaussians()
+    clf = ct.LinearTransductiveSVC(method="cccp").partial_fit(X[:100], y[:100], classes=[0, 1])
+    clf.fit(X, np.where(y < 0, y, 1 - y))  # the other way round
+    clf.partial_fit(X[:50], np.where(y[:50] < 0, -1, 1 - y[:50]))
+    assert np.mean(clf.predict(X) == 1 - truth) > 0.8
+
+
+def test_points_of_a_call_that_fails_are_not_counted():
+    X, _, y = gaussians()
+    clf = ct.LinearTransductiveSVC().partial_fit(X, y, classes=[0, 1])
+    counted = clf.online_.n_labeled
+    for wrong in ({"C": -1.0}, {"positive_fraction": 2.0}):
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            clf.set_params(**wrong).partial_fit(X, y)
+        clf.set_params(C=1.0, positive_fraction="auto")
+    assert clf.online_.n_labeled == counted
+
+
+def test_features_stay_what_they_were():
+    X, _, y = gaussians()
+    with pytest.warns(ct.TSVMWarning, match="n_components=500: the first chunk, for the features, has 400 points"):
+        clf = ct.LinearTransductiveSVC(kernel_approximation="nystroem").partial_fit(X, y, classes=[0, 1])
+    with pytest.raises(ValueError, match="kernel_approximation=None must stay"):
+        clf.set_params(kernel_approximation=None).partial_fit(X, y)
+    twice = np.hstack([X, X])  # features that depend on each other
+    ct.LinearTransductiveSVC(kernel_approximation="fourier", lambda_=1e-16).partial_fit(twice, y, classes=[0, 1])

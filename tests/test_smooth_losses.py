@@ -76,7 +76,7 @@ def test_densities_have_mean_0_and_variance_1(smoothing):
 
 
 @pytest.mark.parametrize("smoothing", ["logistic", "student", "uniform"])
-@pytest.mark.parametrize("width", [0.05, 0.5, 6.0])
+@pytest.mark.parametrize("width", [0.05, 0.5, 0.95, 6.0, 300.0])
 def test_the_exponential_by_quadrature(smoothing, width):
     loss = ct.losses.exponential()
     found = smoothed(loss, width, smoothing)

@@ -14,6 +14,7 @@ from ..formulations import Formulation, tsvm
 from ..kernels import RBF, Linear, make_kernel
 from ..methods.online import OnlineDescent
 from ..methods.run import Method
+from ..notice import warn
 from ..parallel import in_threads, one_blas_thread
 from ..persistence import FittedModel
 from ..points import DensePoints, LinearPoints, WithConstant, linear_points
@@ -258,6 +259,8 @@ class LinearTransductiveSVC(Descent):
 
     def _store(self, labels: Labels, solutions: list[Solution]) -> None:
         super()._store(labels, solutions)
+        if hasattr(self, "online_"):  # a stream goes on from what was fitted last
+            del self.online_
         self._keep_coefficients()
 
     def _keep_coefficients(self) -> None:
@@ -336,7 +339,8 @@ class LinearTransductiveSVC(Descent):
         one on.  The result is near that of ``fit`` with ``method="cccp"``, not the same; ``method`` has no say.  L and
         U are the numbers of points that have come: where points come several times use ``lambda_``, not C.  The
         estimator then has ``classes_``, ``coef_``, ``intercept_``, ``n_iter_`` (steps) and ``online_``.  With a
-        ``kernel_approximation`` the features are fitted to the first chunk, and it learns a function of the kernel.
+        ``kernel_approximation`` the features are fitted to the first chunk, which should have ``n_components`` points
+        at least, and it learns a function of the kernel.
 
         Parameters
         ----------
@@ -349,8 +353,15 @@ class LinearTransductiveSVC(Descent):
         learned, with_features = hasattr(self, "model_"), self.kernel_approximation is not None
         X = canonical(validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=not learned))
         signs = self._online_signs(X, y, classes)
+        if learned and with_features != hasattr(self, "approximation_"):
+            before = "None" if with_features else "another"
+            raise ValueError(f"kernel_approximation={self.kernel_approximation!r} must stay; before it was {before}")
         if with_features:
             if not learned:
+                if isinstance(self.kernel_approximation, str) and X.shape[0] < self.n_components:
+                    warn(
+                        f"n_components={self.n_components}: the first chunk, for the features, has {X.shape[0]} points"
+                    )
                 self._fit_features(linear_points(X))
             X = np.asarray(mapped(self.approximation_, linear_points(X)).X, dtype=float)
         if not hasattr(self, "online_"):
@@ -360,9 +371,10 @@ class LinearTransductiveSVC(Descent):
             if not isinstance(model, Formulation):
                 model = tsvm(model, fit_intercept=with_bias, balance="linear" if with_bias else None)
             self.online_ = OnlineDescent(model, np.array(start, dtype=float), seed, whitened=with_features)
-        online = self.online_
+        online, new = self.online_, int(np.count_nonzero(signs[0] == 0))
+        self._online_costs(online, new), self._online_means(online)  # bad arguments are told before points are counted
         online.count_labels(signs)
-        ridge, ratio = self._online_costs(online, int(np.count_nonzero(signs[0] == 0)))
+        ridge, ratio = self._online_costs(online, new)
         online.learn(X, signs, ridge=ridge, ratio=ratio, means=self._online_means(online))
         self.intercept_, self.n_iter_ = online.intercept, online.n_steps
         own = (Linear(), online.average.copy(), np.eye(len(signs)), self.intercept_, X.shape[1])

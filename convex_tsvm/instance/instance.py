@@ -287,7 +287,9 @@ class Instance:
     ) -> float:
         """The objective of outputs and labels: every point pays the loss of the label it has (chapelle2008 eq. 1)."""
         cost = self.problem.cost if cost is None else cost
-        return regularization + self.total(self.losses_of_labels(outputs, labels), cost)
+        spread = self.formulation.class_spread
+        spreads = 0.0 if spread is None else float(spread.of_labels(outputs, labels))
+        return regularization + self.total(self.losses_of_labels(outputs, labels), cost) + spreads
 
     def losses_of_labels(self, outputs: Array, labels: Array) -> Array:
         """What each point pays for the label it has, unscaled, shape (n,)."""

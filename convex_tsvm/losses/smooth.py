@@ -16,7 +16,7 @@ from scipy.special import expit, log_expit
 from ..validation import finite
 from .dc import DCLoss, SmoothConcave
 from .plq import PLQ, Array
-from .smoothing import SMOOTHINGS, Averaged
+from .smoothing import SMOOTHINGS, SmoothedExponential
 
 #: The curvature of exp(-s t²) is at most this times s, and that is at t² = 3 / (2 s).
 STEEPEST = 4 * np.exp(-1.5)
@@ -93,10 +93,9 @@ class Exponential:
         return (PLQ(nodes[::2], pieces) + (-half)).named(f"minorant of {self.name}")
 
     def smoothed(self, width: ArrayLike, smoothing: str = "gaussian") -> Any:
-        """Its convolution with a density: with a Gaussian lower, wider, and exponential again, with others a sum."""
+        """Its convolution with a density: with a Gaussian exponential again, with others by quadrature."""
         if smoothing != "gaussian":
-            length = 1 / float(np.sqrt(2 * np.max(self.s)) * np.max(width))
-            return Averaged(self, width, *SMOOTHINGS[smoothing].nodes(length))
+            return SmoothedExponential(self, np.maximum(width, 1e-6), SMOOTHINGS[smoothing])
         spread = 1 + 2 * self.s * np.square(np.asarray(width, dtype=float))
         return Exponential(self.s / spread, self.height / np.sqrt(spread), f"smoothed {self.name}")
 

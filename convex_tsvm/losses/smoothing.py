@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import expit, ndtr, spence
+from scipy.special import erf, expit, ndtr, spence
 
 from ..validation import one_of
 from .dc import Loss
@@ -32,27 +32,10 @@ class Smoothing:
     density : callable
     moments : callable
         Integrals of 1, u and u² times the density from -∞ to z.
-    end : float
-        Where the density ends; infinite if it does not.
     """
 
     density: Callable[[Array], Array]
     moments: Callable[[Array], tuple[Array, Array, Array]]
-    end: float = np.inf
-
-    def nodes(self, length: float) -> tuple[Array, Array]:
-        """Places and weights for means over z of functions that change over so small a ``length`` of z.
-
-        Trapezoids of equal widths in v, z = √2 sinh v, converge exponentially for densities without an end (those are
-        analytic up to ± i √2 at least); Gauss and Legendre's rule does for one that is level up to its end.
-        """
-        if np.isfinite(self.end):
-            q, weights = np.polynomial.legendre.leggauss(32 + int(np.ceil(np.pi * self.end / length)))
-            return self.end * q, 0.5 * weights
-        n_nodes = 200 + int(np.ceil(np.sqrt(2) * 10 / length))
-        v = np.linspace(-10.0, 10.0, 2 * n_nodes + 1)
-        z = np.sqrt(2) * np.sinh(v)
-        return z, self.density(z) * np.sqrt(2) * np.cosh(v) * (v[1] - v[0])
 
 
 def _normal(z: Array) -> Array:
@@ -106,7 +89,7 @@ SMOOTHINGS = {
     "gaussian": Smoothing(_normal, _normal_moments),
     "logistic": Smoothing(_logistic, _logistic_moments),
     "student": Smoothing(_student, _student_moments),
-    "uniform": Smoothing(_uniform, _uniform_moments, np.sqrt(3)),
+    "uniform": Smoothing(_uniform, _uniform_moments),
 }
 
 
@@ -164,13 +147,15 @@ class Smoothed:
 
 
 @dataclass(frozen=True)
-class Averaged:
-    """The mean of a smooth loss around each output by quadrature, for what has no closed form."""
+class SmoothedExponential:
+    """The mean of h exp(-s t²) around each output, for other densities than a Gaussian.
+
+    ``width`` may be an array with one number for each output that the loss is called with.
+    """
 
     loss: Any
     width: Any
-    places: Array
-    weights: Array
+    smoothing: Smoothing
 
     is_smooth = True
     is_convex = False
@@ -179,22 +164,48 @@ class Averaged:
     def name(self) -> str:
         return f"smoothed {self.loss.name}"
 
-    def _mean(self, values: Callable[[Array], Array], t: ArrayLike) -> Array:
-        t = np.asarray(t, dtype=float)
-        pairs = zip(self.weights, self.places, strict=True)
-        return np.asarray(sum(weight * values(t + self.width * z) for weight, z in pairs))
-
     def __call__(self, t: ArrayLike) -> Array:
-        return self._mean(self.loss, t)
+        return self._mean(self.loss, t) if self.smoothing is not SMOOTHINGS["uniform"] else self._between(self._sum, t)
 
     def derivative(self, t: ArrayLike) -> Array:
-        return self._mean(self.loss.derivative, t)
+        uniform = self.smoothing is SMOOTHINGS["uniform"]
+        return self._between(self.loss, t) if uniform else self._mean(self.loss.derivative, t)
 
     def curvature(self, t: ArrayLike) -> Array:
-        return self._mean(self.loss.curvature, t)
+        uniform = self.smoothing is SMOOTHINGS["uniform"]
+        return self._between(self.loss.derivative, t) if uniform else self._mean(self.loss.curvature, t)
 
-    def reflect(self) -> Averaged:
-        return Averaged(self.loss.reflect(), self.width, self.places, self.weights)
+    def reflect(self) -> SmoothedExponential:
+        return self
+
+    def _sum(self, t: Array) -> Array:
+        """The integral of the loss up to t, but for a constant."""
+        root = np.sqrt(self.loss.s)
+        return np.asarray(self.loss.height * np.sqrt(np.pi) / (2 * root) * erf(root * t))
+
+    def _between(self, integral: Callable[[Array], Array], t: ArrayLike) -> Array:
+        """The mean of a derivative over the interval on which the uniform density is, from its integral."""
+        t, half = np.asarray(t, dtype=float), np.sqrt(3) * np.asarray(self.width)
+        return np.asarray((integral(t + half) - integral(t - half)) / (2 * half))
+
+    def _mean(self, values: Callable[[Array], Array], t: ArrayLike) -> Array:
+        """By trapezoids, over places of z where the density is narrow, and of the loss where it is wide.
+
+        They converge exponentially: the loss and the densities are analytic around the real line.
+        """
+        t, root = np.asarray(t, dtype=float), float(np.sqrt(2 * np.max(self.loss.s)))
+        widths = np.maximum(np.asarray(self.width, dtype=float), 1e-9)
+        narrow, total = np.minimum(widths, 3 / root), 0.0
+        v = np.linspace(-10.0, 10.0, 501)  # z = √2 sinh v reaches the tails of the densities
+        weights = self.smoothing.density(np.sqrt(2) * np.sinh(v)) * np.sqrt(2) * np.cosh(v) * (v[1] - v[0])
+        for z, weight in zip(np.sqrt(2) * np.sinh(v), weights, strict=True):
+            total = total + weight * values(t + narrow * z)
+        if (widths <= 3 / root).all():
+            return np.asarray(total)
+        far, u = 0.0, np.linspace(-10.0, 10.0, 101) / float(np.sqrt(2 * np.min(self.loss.s)))
+        for place, value in zip(u, values(u), strict=True):
+            far = far + value * self.smoothing.density((place - t) / widths) * (u[1] - u[0]) / widths
+        return np.where(widths <= 3 / root, total, far)
 
 
 def smoothed(loss: Loss, width: ArrayLike, smoothing: str = "gaussian") -> Any:
@@ -228,5 +239,5 @@ def smoothed(loss: Loss, width: ArrayLike, smoothing: str = "gaussian") -> Any:
     if isinstance(loss, PLQ) and loss.is_finite:
         return Smoothed(loss, np.maximum(widths, 1e-9), SMOOTHINGS[smoothing])
     if callable(getattr(loss, "smoothed", None)):
-        return loss.smoothed(widths, smoothing)  # type: ignore[attr-defined]
+        return loss.smoothed(widths, *([] if smoothing == "gaussian" else [smoothing]))  # type: ignore[attr-defined]
     raise ValueError(f"loss={loss!r} cannot be smoothed; a finite PLQ function or exponential() can")

@@ -87,7 +87,9 @@ class Continuation(Method):
         points = [] if formulation.unlabeled is None else [instance.ungrouped]
         points += [group.where for group in formulation.groups]
         for loss, where in zip(primal.losses[1:], points, strict=True):
-            grid = np.linspace(-end, end, 31)[:, None] * np.ones(len(where))
+            # A narrow density sees a kink at the kink alone.
+            places = np.union1d(np.linspace(-end, end, 31), getattr(loss, "breaks", []))
+            grid = places[:, None] * np.ones(len(where))
             # The deviation is 0 where an output does not depend on w.  Any small one will do there, as what its loss
             # adds to the curvature in w is 0.
             wide = np.maximum(deviations[where], 1e-6)

@@ -39,6 +39,7 @@ class OnlineDescent:
     w : array, shape (K, d)
         To begin with.
     random_state : int, default 0
+        Of the points that are drawn for a step.
     whitened : bool, default False
         Whether steps are divided by the covariance of the points that have come (8 d² bytes, d³ operations a chunk).
 
@@ -169,7 +170,9 @@ class OnlineDescent:
         bound = max(float(np.trace(second) if self.whitened else second), 1e-300)
         if not self.whitened:
             return lambda gradient: gradient / bound, bound
-        factor = scipy.linalg.cho_factor(self.shorter * second + ridge * np.eye(len(second)))
+        # Features may depend on each other: what is added beside the ridge is far below their variance.
+        added = (ridge + 1e-12 * bound) * np.eye(len(second))
+        factor = scipy.linalg.cho_factor(self.shorter * second + added)
         return lambda gradient: np.asarray(scipy.linalg.cho_solve(factor, gradient.T).T), bound
 
     def _keep(self, X: Any, signs: Array) -> None:
@@ -177,7 +180,7 @@ class OnlineDescent:
         if X.shape[0] == 0:
             return
         if self.kept is not None:
-            stack = sp.vstack if is_sparse(X) else np.vstack
+            stack = sp.vstack if is_sparse(X) or is_sparse(self.kept[0]) else np.vstack
             X, signs = stack([self.kept[0], X]), np.hstack([self.kept[1], signs])
         if X.shape[0] > self.most_kept:
             chosen = np.sort(self.rng.choice(X.shape[0], self.most_kept, replace=False))

@@ -13,7 +13,7 @@ from ..problem import Array, Problem
 from ..relaxations import LowerBoundBuilder, Relaxation
 from ..solution import Solution
 from ..solvers import NativeSolver
-from ..ties import ZERO_OUTPUT, eigenvectors
+from ..ties import eigenvectors
 from ..validation import one_of
 from .run import STOPPED
 
@@ -99,7 +99,8 @@ def sdp_transduction(
         See :class:`~convex_tsvm.LowerBoundBuilder`.
     labels_from : {"column", "eigenvector"}, default "column"
         Which vector of the label matrix Γ is thresholded: the column of the labelled points, or the eigenvector of its
-        largest eigenvalue (chapelle2008 §3.4), scaled to 1 at these; only with ``relaxation="sdp"``.
+        largest eigenvalue (chapelle2008 §3.4), scaled to 1 at these where it is not near 0 there; only with
+        ``relaxation="sdp"``.  Where all labels are known, or the relaxation failed, there is the column alone.
 
     Examples
     --------
@@ -114,10 +115,14 @@ def sdp_transduction(
     status = "converged" if bound.status == "optimal" else bound.status
     if status in ("inaccurate", "failed") and time_is_up():
         status = "time_limit"
-    scores = bound.scores
-    if labels_from == "eigenvector" and "vectors" in bound.duals:
-        scores = _dominant(bound.duals["vectors"], problem.y)
+    scores, vectors = bound.scores, bound.duals.get("vectors")
+    if labels_from == "eigenvector" and vectors is not None and np.any(vectors):  # else the column is what is known
+        scores = _dominant(vectors, problem.y)
     return trained_on_labels(formulation, problem, scores, began, status, bound.value)
+
+
+#: An eigenvector is scaled by the labelled points if its mean there is this share of its largest entry.
+CLEAR = 1e-3
 
 
 def _dominant(vectors: Array, y: Array) -> Array:
@@ -125,4 +130,4 @@ def _dominant(vectors: Array, y: Array) -> Array:
     axes, sizes, _ = np.linalg.svd(vectors, full_matrices=False)
     found = eigenvectors(sizes**2, axes, 1)[1][:, 0]
     agreed = float(y @ found) / max(int(np.count_nonzero(y)), 1)
-    return np.asarray(found / (agreed if abs(agreed) > ZERO_OUTPUT else np.abs(found).max()))
+    return np.asarray(found / (agreed if abs(agreed) > CLEAR * np.abs(found).max() else np.abs(found).max()))

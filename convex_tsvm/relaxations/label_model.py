@@ -85,6 +85,11 @@ class LabelModel(BoundModel):
             **({} if search.spread is None else {"spread": [search.spread.epsilon, search.spread.cost]}),
         }, {}
 
+    def why_no_file(self) -> str | None:
+        if self.svm.hard and np.abs(self.search.offset).max(initial=0.0) >= 1:
+            return "outputs have a mean of 1 or more in size, and no longer w mends a margin that is missed by rounding"
+        return super().why_no_file()
+
     def count(self, box: LabelBox) -> LabelBox:
         """The box after positive labels are counted: a number (chapelle2008 eq. 3), or both labels for a sum of
         targets.

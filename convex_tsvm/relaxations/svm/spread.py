@@ -76,7 +76,8 @@ class SpreadSVM(PartialSVM):
         self.n_solved += 1
         signs = np.append(y[known], [1.0, -1.0])
         rest = np.array([self.sizes[sign] - int((y == sign).sum()) for sign in (1, -1)])
-        share = np.append(np.ones(k), rest) / np.array([self.sizes[sign] for sign in signs.astype(int)])
+        sizes = np.array([self.sizes[sign] for sign in signs.astype(int)])
+        share = np.append(np.ones(k), rest) / np.maximum(sizes, 1)  # a class may have no point
         gram = self.M[np.ix_(known, known)]
         far = 1e4 * max(float(np.diag(self.M).max()), 1e-300)
         gram = scipy.linalg.block_diag(gram, far * np.eye(2))
