@@ -1,26 +1,49 @@
 """Deterministic annealing: labels as probabilities, cooled (chapelle2008 §3.3 and Algorithm 2, sindhwani2006 §1.4)."""
 
 import copy
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.special import logit
 
-from ..formulations import Formulation
-from ..instance import StepSolver
 from ..instance.probabilities import Probabilities
-from ..problem import Array, Problem
-from ..solution import Solution
+from ..problem import Array
 from ..validation import finite
-from .descents import minimize
+from .descents import function_of
 from .exchanges import settle
 from .run import Method, Run
-from .settings import Callback, Settings, cooled, falling
+from .settings import cooled, falling
 
 
 class Annealing(Method):
-    """The procedure with its settings (see :func:`annealing`)."""
+    """Minimize over label probabilities at falling temperatures (chapelle2008 Algorithm 2).
+
+    Parameters
+    ----------
+    formulation, problem, solver, start, tol, callback, time_limit, **options
+        As in :func:`~convex_tsvm.cccp`; an unlabelled point pays the labelled points' loss of both labels.  With an
+        exact balance, ("exact", r), the probabilities sum to the number of positive labels that is asked for.
+    cooling : float > 1, default 1.5
+        R: each temperature is that before divided by it, from 10 C* on.
+    settled : float > 0, default 1e-6
+        Mean divergence from the probabilities before at which a temperature is done.  10⁻⁴ takes a third of the steps
+        and does no harm on g50c; on text with the squared hinge the objective is then a fifth higher.
+    certain : float > 0, default 1e-6
+        Mean entropy below which probabilities count as labels, and cooling ends.  With ``best`` a hundredth will do:
+        exchanges of labels do the rest.
+    best : bool, default False
+        Return the best point of the path (sindhwani2006), with labels exchanged as long as that gains, and not the last
+        (chapelle2008).
+    temperature : float > 0, optional
+        Work at this one temperature only, in units of the mean C* (T of sindhwani2006 §1.5 where λ' = 1).
+    max_iter : int, default 100
+        Limit on SVMs for each temperature.
+
+    Examples
+    --------
+    >>> solution = ct.annealing(ct.tsvm("squared_hinge"), problem)
+    >>> solution.labels
+    array([-1., -1., -1.,  1.,  1.,  1.])
+    """
 
     name = "annealing"
     loss = "squared_hinge"
@@ -94,52 +117,4 @@ class Annealing(Method):
         return Probabilities.best(g, temperature, instance.n_positive, before.nu)
 
 
-def annealing(
-    formulation: Formulation,
-    problem: Problem,
-    *,
-    solver: str | StepSolver = "auto",
-    start: ArrayLike | Solution | None = None,
-    cooling: float = 1.5,
-    settled: float = 1e-6,
-    certain: float = 1e-6,
-    best: bool = False,
-    temperature: float | None = None,
-    tol: float = 1e-3,
-    max_iter: int = 100,
-    callback: Callback | None = None,
-    time_limit: float | None = None,
-    **options: Any,
-) -> Solution:
-    """Minimize over label probabilities at falling temperatures (chapelle2008 Algorithm 2).
-
-    Parameters
-    ----------
-    formulation, problem, solver, start, tol, callback, time_limit, **options
-        As in :func:`~convex_tsvm.cccp`; an unlabelled point pays the labelled points' loss of both labels.  With an
-        exact balance, ("exact", r), the probabilities sum to the number of positive labels that is asked for.
-    cooling : float > 1, default 1.5
-        R: each temperature is that before divided by it, from 10 C* on.
-    settled : float > 0, default 1e-6
-        Mean divergence from the probabilities before at which a temperature is done.  10⁻⁴ takes a third of the steps
-        and does no harm on g50c; on text with the squared hinge the objective is then a fifth higher.
-    certain : float > 0, default 1e-6
-        Mean entropy below which probabilities count as labels, and cooling ends.  With ``best`` a hundredth will do:
-        exchanges of labels do the rest.
-    best : bool, default False
-        Return the best point of the path (sindhwani2006), with labels exchanged as long as that gains, and not the last
-        (chapelle2008).
-    temperature : float > 0, optional
-        Work at this one temperature only, in units of the mean C* (T of sindhwani2006 §1.5 where λ' = 1).
-    max_iter : int, default 100
-        Limit on SVMs for each temperature.
-
-    Examples
-    --------
-    >>> solution = ct.annealing(ct.tsvm("squared_hinge"), problem)
-    >>> solution.labels
-    array([-1., -1., -1.,  1.,  1.,  1.])
-    """
-    settings = Settings(tol, max_iter, callback, time_limit)
-    method = Annealing(cooling, settled, certain, best, temperature)
-    return minimize(method, formulation, problem, solver=solver, start=start, settings=settings, options=options)
+annealing = function_of(Annealing)

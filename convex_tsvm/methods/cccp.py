@@ -5,20 +5,65 @@ from collections.abc import Iterable, Sequence, Sized
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ..deadline import unlimited, within
 from ..formulations import Formulation, svm
 from ..instance import StepSolution, StepSolver
 from ..problem import Array, Problem
 from ..solution import Solution
-from .descents import Descents, minimize
+from .descents import Descents, function_of
 from .run import Method, Run, unless_interrupted
 from .settings import Callback, Settings, annealing_schedule
 
 
 class CCCP(Method):
-    """The procedure, with its schedule of factors on C* (see :func:`cccp`)."""
+    """Minimize a formulation by the concave-convex procedure.
+
+    Each step replaces the concave part of every loss by its tangent at the current outputs and solves the convex
+    problem that is left (collobert2006 Algorithms 1 and 2, chapelle2008 Algorithms 3 and 4).  The objective never
+    rises, and if the concave parts are piecewise linear the tangents stop changing after finitely many steps.  Ctrl-C
+    and ``time_limit`` leave the best point so far, with the status "interrupted" or "time_limit".
+
+    Parameters
+    ----------
+    formulation : Formulation
+        Convex ones are solved in a single step.
+    problem : Problem
+        With an exact balance, the c of the linear balance constraint is searched so that the share of positive
+        labels comes out (chapelle2008 §4).
+    solver : {"auto", "linear", "native", "finite_newton", "coordinates", "cvxpy"} or StepSolver, default "auto"
+        What solves the convex steps; "auto" is the first of these that takes the losses, the regularizer and the
+        options, and ``solution.solver`` says which it was.
+    start : array, shape (n,), or Solution, optional
+        Outputs f at which the first tangents are taken; by default those of the formulation with the convex envelope
+        of the unlabelled points' loss (:meth:`Formulation.envelope`), which for a TSVM is the SVM trained on the
+        labelled points alone, under the same constraints.  A solution also gives the dual variables to start from; it
+        may be of another kernel or other costs.
+    annealing : int or sequence of float, optional
+        Raise C* in steps: factors on C*, increasing and ending in 1; an int m gives m factors spaced geometrically
+        from 1/1000 (chapelle2008 §5.4.4).  None is no annealing, as in collobert2006.
+    tol : float, default 1e-3
+        Tolerance of the native solver, and change of tangents (relative to the cost) below which a concave part
+        that is not piecewise linear counts as unchanged.
+    max_iter : int, default 100
+        Limit on steps for each factor of the annealing.
+    callback : callable, optional
+        Called with every :class:`~convex_tsvm.solution.Iteration`.
+    time_limit : float > 0, optional
+        Seconds after which the best point so far is returned, with a warning and status "time_limit"; if not even the
+        first step is done by then, the supervised SVM, however long that takes.
+    **options
+        Passed to the solver.
+
+    Examples
+    --------
+    >>> solution = ct.cccp(ct.cccp_tsvm(s=-0.3), problem)
+    >>> solution.labels
+    array([-1., -1., -1.,  1.,  1.,  1.])
+    >>> objectives = [step.objective for step in solution.history]
+    >>> objectives == sorted(objectives, reverse=True)
+    True
+    """
 
     name, best = "CCCP", False  # the last point, as in the paper
 
@@ -85,68 +130,7 @@ class _Stage:
         self.step = self._convex.replace(slope=self._slope)
 
 
-def cccp(
-    formulation: Formulation,
-    problem: Problem,
-    *,
-    solver: str | StepSolver = "auto",
-    start: ArrayLike | Solution | None = None,
-    annealing: int | Sequence[float] | None = None,
-    tol: float = 1e-3,
-    max_iter: int = 100,
-    callback: Callback | None = None,
-    time_limit: float | None = None,
-    **options: Any,
-) -> Solution:
-    """Minimize a formulation by the concave-convex procedure.
-
-    Each step replaces the concave part of every loss by its tangent at the current outputs and solves the convex
-    problem that is left (collobert2006 Algorithms 1 and 2, chapelle2008 Algorithms 3 and 4).  The objective never
-    rises, and if the concave parts are piecewise linear the tangents stop changing after finitely many steps.  Ctrl-C
-    and ``time_limit`` leave the best point so far, with the status "interrupted" or "time_limit".
-
-    Parameters
-    ----------
-    formulation : Formulation
-        Convex ones are solved in a single step.
-    problem : Problem
-        With an exact balance, the c of the linear balance constraint is searched so that the share of positive
-        labels comes out (chapelle2008 §4).
-    solver : {"auto", "linear", "native", "finite_newton", "coordinates", "cvxpy"} or StepSolver, default "auto"
-        What solves the convex steps; "auto" is the first of these that takes the losses, the regularizer and the
-        options, and ``solution.solver`` says which it was.
-    start : array, shape (n,), or Solution, optional
-        Outputs f at which the first tangents are taken; by default those of the formulation with the convex envelope
-        of the unlabelled points' loss (:meth:`Formulation.envelope`), which for a TSVM is the SVM trained on the
-        labelled points alone, under the same constraints.  A solution also gives the dual variables to start from; it
-        may be of another kernel or other costs.
-    annealing : int or sequence of float, optional
-        Raise C* in steps: factors on C*, increasing and ending in 1; an int m gives m factors spaced geometrically
-        from 1/1000 (chapelle2008 §5.4.4).  None is no annealing, as in collobert2006.
-    tol : float, default 1e-3
-        Tolerance of the native solver, and change of tangents (relative to the cost) below which a concave part
-        that is not piecewise linear counts as unchanged.
-    max_iter : int, default 100
-        Limit on steps for each factor of the annealing.
-    callback : callable, optional
-        Called with every :class:`~convex_tsvm.solution.Iteration`.
-    time_limit : float > 0, optional
-        Seconds after which the best point so far is returned, with a warning and status "time_limit"; if not even the
-        first step is done by then, the supervised SVM, however long that takes.
-    **options
-        Passed to the solver.
-
-    Examples
-    --------
-    >>> solution = ct.cccp(ct.cccp_tsvm(s=-0.3), problem)
-    >>> solution.labels
-    array([-1., -1., -1.,  1.,  1.,  1.])
-    >>> objectives = [step.objective for step in solution.history]
-    >>> objectives == sorted(objectives, reverse=True)
-    True
-    """
-    settings, method = Settings(tol, max_iter, callback, time_limit), CCCP(annealing)
-    return minimize(method, formulation, problem, solver=solver, start=start, settings=settings, options=options)
+cccp = function_of(CCCP)
 
 
 def cccp_path(

@@ -3,24 +3,43 @@
 import copy
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from ..formulations import Formulation
 from ..instance import SmoothPrimal, has_mirror_image
 from ..losses import smoothed
 from ..losses.smoothing import SMOOTHINGS
-from ..problem import Array, Problem
-from ..solution import Solution
+from ..problem import Array
 from ..table import SMOOTH_SOLVERS
 from ..validation import integer, one_of
-from .descents import minimize
+from .descents import function_of
 from .gradient import goal, sharpened
 from .run import Method, Run
-from .settings import Callback, Settings
 
 
 class Continuation(Method):
-    """The procedure with its settings (see :func:`continuation`)."""
+    """Minimize a formulation by continuation: cS3VM (chapelle2008 §4.3 and Algorithm 5).
+
+    The objective is convolved with a Gaussian in w, which for each point's loss is a Gaussian of its output: a closed
+    form for the exponential and for piecewise linear-quadratic losses.  ("Other smoothing functions can also be used":
+    they are of each point's output, with the same deviation.)  The first width makes the objective convex, so
+    that its minimum is found; while the width shrinks the minimum is tracked.
+
+    Parameters
+    ----------
+    formulation, problem, start, callback, time_limit
+        As in :func:`~convex_tsvm.cccp`; the losses must be smooth ones or piecewise linear-quadratic.  With an exact
+        balance, ("exact", r), a mean output is searched that brings it (§4).
+    widths : int >= 1, default 10
+        Number of widths before the last, which is zero.
+    smoothing : {"gaussian", "logistic", "student", "uniform"}, default "gaussian"
+        See :func:`convex_tsvm.losses.smoothed`.
+    tol, max_iter
+        As in :func:`~convex_tsvm.gradient`.
+
+    Examples
+    --------
+    >>> ct.continuation(ct.tsvm("exp"), problem).labels
+    array([-1., -1., -1.,  1.,  1.,  1.])
+    """
 
     name, best = "continuation", False  # the last point, as in the paper
     solvers = SMOOTH_SOLVERS
@@ -98,41 +117,4 @@ class Continuation(Method):
         return most
 
 
-def continuation(
-    formulation: Formulation,
-    problem: Problem,
-    *,
-    start: ArrayLike | Solution | None = None,
-    widths: int = 10,
-    smoothing: str = "gaussian",
-    tol: float = 1e-3,
-    max_iter: int = 2000,
-    callback: Callback | None = None,
-    time_limit: float | None = None,
-) -> Solution:
-    """Minimize a formulation by continuation: cS3VM (chapelle2008 §4.3 and Algorithm 5).
-
-    The objective is convolved with a Gaussian in w, which for each point's loss is a Gaussian of its output: a closed
-    form for the exponential and for piecewise linear-quadratic losses.  ("Other smoothing functions can also be used":
-    they are of each point's output, with the same deviation.)  The first width makes the objective convex, so
-    that its minimum is found; while the width shrinks the minimum is tracked.
-
-    Parameters
-    ----------
-    formulation, problem, start, callback, time_limit
-        As in :func:`~convex_tsvm.cccp`; the losses must be smooth ones or piecewise linear-quadratic.  With an exact
-        balance, ("exact", r), a mean output is searched that brings it (§4).
-    widths : int >= 1, default 10
-        Number of widths before the last, which is zero.
-    smoothing : {"gaussian", "logistic", "student", "uniform"}, default "gaussian"
-        See :func:`convex_tsvm.losses.smoothed`.
-    tol, max_iter
-        As in :func:`~convex_tsvm.gradient`.
-
-    Examples
-    --------
-    >>> ct.continuation(ct.tsvm("exp"), problem).labels
-    array([-1., -1., -1.,  1.,  1.,  1.])
-    """
-    settings, method = Settings(tol, max_iter, callback, time_limit), Continuation(widths, smoothing)
-    return minimize(method, formulation, problem, start=start, settings=settings, options={"max_iter": max_iter})
+continuation = function_of(Continuation, max_iter=2000)

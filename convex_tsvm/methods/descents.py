@@ -1,9 +1,10 @@
 """One method on one problem or on many that resemble each other, with one solver for those with the same points."""
 
+import inspect
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,10 +14,10 @@ from ..formulations import Formulation
 from ..instance import Instance, StepSolution, StepSolver, certify, first_guess, has_mirror_image, same_points
 from ..problem import Array, Problem
 from ..solution import Solution
-from ..table import DESCENTS, METHODS, SOLVERS
+from ..table import DESCENTS, METHODS, SMOOTH_SOLVERS, SOLVERS
 from .balance import search_balance
 from .run import Method, Recorded, Run
-from .settings import Settings, make_solver, solver_of, step_solver
+from .settings import Callback, Settings, make_solver, solver_of, step_solver
 
 
 def minimize(
@@ -58,6 +59,56 @@ def minimize(
     with within(settings.time_limit):
         descents = Descents(method, solver=solver, settings=settings, options=options or {}, offered=offered)
         return descents.solve(formulation, problem, known, _start_outputs(start, problem))[0]
+
+
+class Minimizes(Protocol):
+    """The function of a method; ``options`` are those of the method and of its solver."""
+
+    def __call__(
+        self,
+        formulation: Formulation,
+        problem: Problem,
+        *,
+        solver: str | StepSolver = "auto",
+        start: ArrayLike | Solution | None = None,
+        tol: float = 1e-3,
+        max_iter: int = ...,
+        callback: Callback | None = None,
+        time_limit: float | None = None,
+        **options: Any,
+    ) -> Solution: ...
+
+
+def function_of(made: type[Method], max_iter: int = 100) -> Minimizes:
+    """The function that minimizes by a method: it has the method's name, docstring, and options among its own."""
+    own = inspect.signature(made).parameters
+
+    def function(
+        formulation: Formulation,
+        problem: Problem,
+        *,
+        solver: str | StepSolver = "auto",
+        start: ArrayLike | Solution | None = None,
+        tol: float = 1e-3,
+        max_iter: int = max_iter,
+        callback: Callback | None = None,
+        time_limit: float | None = None,
+        **options: Any,
+    ) -> Solution:
+        method = made(**{name: options.pop(name) for name in own if name in options})
+        settings = Settings(tol, max_iter, callback, time_limit)
+        # A descent on the smooth primal has its steps inside the solver.
+        offered = {"max_iter": max_iter} if made.solvers == SMOOTH_SOLVERS else {}
+        given = {"solver": solver, "start": start, "settings": settings, "options": options, "offered": offered}
+        return minimize(method, formulation, problem, **given)  # type: ignore[arg-type]
+
+    signature = inspect.signature(function)
+    first, last = list(signature.parameters.values())[:4], list(signature.parameters.values())[4:]
+    options = [one.replace(kind=one.KEYWORD_ONLY) for one in own.values()]
+    function.__signature__ = signature.replace(parameters=[*first, *options, *last])  # type: ignore[attr-defined]
+    function.__name__ = function.__qualname__ = made.name.lower()
+    function.__module__, function.__doc__ = made.__module__, made.__doc__
+    return function
 
 
 def asked(

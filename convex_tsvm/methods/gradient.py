@@ -3,20 +3,16 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from numpy.typing import ArrayLike
-
-from ..formulations import Formulation
 from ..instance import AnnealedPrimal, ExpansionPrimal, Instance, SmoothPoint
 from ..losses import PLQ
 from ..notice import warn
-from ..problem import Array, Problem
-from ..solution import Solution
+from ..problem import Array
 from ..table import SMOOTH_SOLVERS
 from ..validation import finite
 from .annealing import Annealing
-from .descents import minimize
+from .descents import function_of
 from .run import Method, Run
-from .settings import Callback, Settings, annealing_schedule, doubling, falling
+from .settings import annealing_schedule, doubling, falling
 
 
 def goal(run: Run, last: bool) -> float:
@@ -61,7 +57,37 @@ def sharpened(run: Run, primal: Any, point: SmoothPoint, descend: Callable[[Any,
 
 
 class Gradient(Method):
-    """Descent on the smooth primal, with a schedule of factors on C* (see :func:`gradient`)."""
+    """Minimize a formulation by gradient descent on w and b: ∇S3VM, or ∇DA.
+
+    Which of the two is a matter of the loss.  A smooth one, such as :func:`~convex_tsvm.losses.exponential`, is
+    descended while C* doubles (∇S3VM, chapelle2008 §4.2; with the hinge loss and exp(-3 t²), ∇TSVM of Chapelle and Zien
+    2005).  One that is the lesser of two labels' losses has a kink in the middle, which a temperature smooths, and that
+    is lowered (∇DA, §3.3).  Other kinks that open upwards are rounded over 0.01.  A ValueError says if the formulation
+    has other than ½ ‖w‖², constraints on outputs, or losses without slopes.  The certificate of the solution recomputes
+    the value and the gradient.
+
+    Parameters
+    ----------
+    formulation, problem, start, callback, time_limit
+        As in :func:`~convex_tsvm.cccp`.  With an exact balance, ("exact", r), ∇DA keeps the number of positive labels,
+        and for ∇S3VM a mean output is searched that brings it (§4).
+    annealing : int or sequence of float, optional
+        Factors on C*, as in :func:`~convex_tsvm.cccp`; by default 2⁻⁹, 2⁻⁸, …, 1 (§4.2).
+    cooling : float > 1, default 1.5
+        R: each temperature is that before divided by it, from 10 C* on (∇DA only).
+    certain : float > 0, default 1e-6
+        Mean entropy below which probabilities count as labels (∇DA only).
+    tol : float, default 1e-3
+        Relative gap of the convex problem that is tangent at a point, half the squared length of the gradient, at which
+        the point counts as stationary; descents end at a tenth of it.
+    max_iter : int, default 2000
+        Limit on steps of each descent.
+
+    Examples
+    --------
+    >>> ct.gradient(ct.tsvm("exp"), problem).labels
+    array([-1., -1., -1.,  1.,  1.,  1.])
+    """
 
     name, best = "gradient", False  # the last point, as in the paper
     solvers = SMOOTH_SOLVERS
@@ -118,49 +144,4 @@ class GradientAnnealing(Annealing):
         return "converged"
 
 
-def gradient(
-    formulation: Formulation,
-    problem: Problem,
-    *,
-    start: ArrayLike | Solution | None = None,
-    annealing: int | Sequence[float] | None = None,
-    cooling: float = 1.5,
-    certain: float = 1e-6,
-    tol: float = 1e-3,
-    max_iter: int = 2000,
-    callback: Callback | None = None,
-    time_limit: float | None = None,
-) -> Solution:
-    """Minimize a formulation by gradient descent on w and b: ∇S3VM, or ∇DA.
-
-    Which of the two is a matter of the loss.  A smooth one, such as :func:`~convex_tsvm.losses.exponential`, is
-    descended while C* doubles (∇S3VM, chapelle2008 §4.2; with the hinge loss and exp(-3 t²), ∇TSVM of Chapelle and Zien
-    2005).  One that is the lesser of two labels' losses has a kink in the middle, which a temperature smooths, and that
-    is lowered (∇DA, §3.3).  Other kinks that open upwards are rounded over 0.01.  A ValueError says if the formulation
-    has other than ½ ‖w‖², constraints on outputs, or losses without slopes.  The certificate of the solution recomputes
-    the value and the gradient.
-
-    Parameters
-    ----------
-    formulation, problem, start, callback, time_limit
-        As in :func:`~convex_tsvm.cccp`.  With an exact balance, ("exact", r), ∇DA keeps the number of positive labels,
-        and for ∇S3VM a mean output is searched that brings it (§4).
-    annealing : int or sequence of float, optional
-        Factors on C*, as in :func:`~convex_tsvm.cccp`; by default 2⁻⁹, 2⁻⁸, …, 1 (§4.2).
-    cooling : float > 1, default 1.5
-        R: each temperature is that before divided by it, from 10 C* on (∇DA only).
-    certain : float > 0, default 1e-6
-        Mean entropy below which probabilities count as labels (∇DA only).
-    tol : float, default 1e-3
-        Relative gap of the convex problem that is tangent at a point, half the squared length of the gradient, at which
-        the point counts as stationary; descents end at a tenth of it.
-    max_iter : int, default 2000
-        Limit on steps of each descent.
-
-    Examples
-    --------
-    >>> ct.gradient(ct.tsvm("exp"), problem).labels
-    array([-1., -1., -1.,  1.,  1.,  1.])
-    """
-    settings, method = Settings(tol, max_iter, callback, time_limit), Gradient(annealing, cooling, certain)
-    return minimize(method, formulation, problem, start=start, settings=settings, options={"max_iter": max_iter})
+gradient = function_of(Gradient, max_iter=2000)

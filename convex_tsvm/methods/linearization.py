@@ -1,52 +1,10 @@
 """Successive linearization: CS³VM of Fung and Mangasarian (2001), as collobert2006 §3 has it."""
 
-from typing import Any
-
-from numpy.typing import ArrayLike
-
-from ..formulations import Formulation
-from ..instance import StepSolver
-from ..problem import Problem
-from ..solution import Solution
-from .descents import minimize
+from .descents import function_of
 from .run import Method, Run
-from .settings import Callback, Settings
 
 
 class Linearization(Method):
-    """The procedure (see :func:`linearization`)."""
-
-    name, best = "linearization", False  # the last point, as in the paper
-    loss = "hinge"
-
-    def descend(self, run: Run) -> str:
-        """SVMs in which every unlabelled point pays for one label, until all outputs have the signs of these labels."""
-        instance = run.instance
-        instance.formulation.label_loss(compared=True)  # complains about a loss without labels
-        outputs = run.envelope().outputs if run.start is None else run.start
-        labels, changed = instance.best_labels(outputs), instance.problem.n_unlabeled
-        for _ in range(run.settings.max_iter):
-            point = run.solve(instance.svm(labels))
-            run.record(point, changed=changed)
-            before, labels = labels, instance.best_labels(point.outputs)
-            changed = int((labels != before).sum())
-            if changed == 0:
-                return "converged"
-        return "max_iter"
-
-
-def linearization(
-    formulation: Formulation,
-    problem: Problem,
-    *,
-    solver: str | StepSolver = "auto",
-    start: ArrayLike | Solution | None = None,
-    tol: float = 1e-3,
-    max_iter: int = 100,
-    callback: Callback | None = None,
-    time_limit: float | None = None,
-    **options: Any,
-) -> Solution:
     """Minimize over w and both slacks ξ, ξ* of every unlabelled point, with min(ξ, ξ*) replaced by its tangent.
 
     The tangent is the lesser slack, so that in each step an unlabelled point pays the labelled points' loss for the
@@ -67,5 +25,24 @@ def linearization(
     >>> ct.linearization(ct.cs3vm(), problem).labels
     array([-1., -1., -1.,  1.,  1.,  1.])
     """
-    settings, method = Settings(tol, max_iter, callback, time_limit), Linearization()
-    return minimize(method, formulation, problem, solver=solver, start=start, settings=settings, options=options)
+
+    name, best = "linearization", False  # the last point, as in the paper
+    loss = "hinge"
+
+    def descend(self, run: Run) -> str:
+        """SVMs in which every unlabelled point pays for one label, until all outputs have the signs of these labels."""
+        instance = run.instance
+        instance.formulation.label_loss(compared=True)  # complains about a loss without labels
+        outputs = run.envelope().outputs if run.start is None else run.start
+        labels, changed = instance.best_labels(outputs), instance.problem.n_unlabeled
+        for _ in range(run.settings.max_iter):
+            point = run.solve(instance.svm(labels))
+            run.record(point, changed=changed)
+            before, labels = labels, instance.best_labels(point.outputs)
+            changed = int((labels != before).sum())
+            if changed == 0:
+                return "converged"
+        return "max_iter"
+
+
+linearization = function_of(Linearization)

@@ -2,44 +2,14 @@
 
 from collections.abc import Sequence
 
-from numpy.typing import ArrayLike
-
-from ..formulations import Formulation
-from ..problem import Problem
-from ..solution import Solution
 from ..table import SMOOTH_SOLVERS
-from .descents import minimize
+from .descents import function_of
 from .gradient import follow
 from .run import Method, Run
-from .settings import Callback, Settings, annealing_schedule
+from .settings import annealing_schedule
 
 
 class Newton(Method):
-    """The procedure, with its schedule of factors on C* (see :func:`newton`)."""
-
-    name, best = "newton", False  # the last point, as in the paper
-    solvers = SMOOTH_SOLVERS
-    loss = "flat"
-
-    def __init__(self, annealing: int | Sequence[float] | None = None) -> None:
-        self.scales = annealing_schedule(10 if annealing is None else annealing)
-
-    def descend(self, run: Run) -> str:
-        """Newton steps in the coefficients of an expansion, or in w for the linear kernel."""
-        return follow(run, run.smooth.expansion(run.instance), run.smooth.newton, self.scales)
-
-
-def newton(
-    formulation: Formulation,
-    problem: Problem,
-    *,
-    start: ArrayLike | Solution | None = None,
-    annealing: int | Sequence[float] | None = None,
-    tol: float = 1e-3,
-    max_iter: int = 2000,
-    callback: Callback | None = None,
-    time_limit: float | None = None,
-) -> Solution:
     """Minimize a formulation by Newton steps that are kept downhill: Newton-S3VM (chapelle2008 §4.4).
 
     For a kernel the variables are the coefficients of an expansion over the points, and a step costs O(n_sv³ + n²),
@@ -63,5 +33,17 @@ def newton(
     >>> ct.newton(ct.tsvm("flat"), problem).labels
     array([-1., -1., -1.,  1.,  1.,  1.])
     """
-    settings, method = Settings(tol, max_iter, callback, time_limit), Newton(annealing)
-    return minimize(method, formulation, problem, start=start, settings=settings, options={"max_iter": max_iter})
+
+    name, best = "newton", False  # the last point, as in the paper
+    solvers = SMOOTH_SOLVERS
+    loss = "flat"
+
+    def __init__(self, annealing: int | Sequence[float] | None = None) -> None:
+        self.scales = annealing_schedule(10 if annealing is None else annealing)
+
+    def descend(self, run: Run) -> str:
+        """Newton steps in the coefficients of an expansion, or in w for the linear kernel."""
+        return follow(run, run.smooth.expansion(run.instance), run.smooth.newton, self.scales)
+
+
+newton = function_of(Newton, max_iter=2000)

@@ -10,24 +10,52 @@ from typing import Any
 
 import numpy as np
 import scipy.optimize
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from ..decision import chosen_classes, of_each_class
-from ..formulations import Formulation
-from ..instance import Instance, StepSolver
-from ..problem import Array, Problem
+from ..instance import Instance
+from ..problem import Array
 from ..solution import Solution
 from ..ties import rounded
 from ..validation import finite, integer
-from .descents import minimize
+from .descents import function_of
 from .run import Method, Run
-from .settings import Callback, Settings
 from .together import Together
 
 
 class SelfTraining(Method):
-    """The procedure with its settings (see :func:`self_training`)."""
+    """Minimize over labels by SVMs that learn from the points that they are surest of, and then from the others.
+
+    In each round every unlabelled point is given the class k with the largest f_k + ν_k, where ν moves the sizes of the
+    classes towards those that the balance asks for.  Those whose best class is furthest ahead of the second pay for
+    their labels, in round r the share r / ``rounds`` of them, and the SVM is solved for these labels.  When all pay,
+    rounds go on as long as that lowers the objective.  Estimators learn more than two classes together in this way.
+
+    Parameters
+    ----------
+    formulation, problem, solver, tol, callback, time_limit, **options
+        As in :func:`~convex_tsvm.cccp`; a labelled point's loss is also that of an unlabelled one with a label.  A
+        balance is a mean output, or none.
+    start : array, shape (n,), or Solution, optional
+        Outputs whose labels all points pay for from the first round on; a solution gives dual variables as well.
+    rounds : int, default 9
+        Rounds until all points pay.
+    strength : float > 0, default 0.3
+        ν_k is ``strength`` (1 - n_k / s_k), with n_k the share of points of class k, and s_k that which is asked for.
+    max_iter : int, default 100
+        Limit on rounds in which all points pay.
+
+    Raises
+    ------
+    ValueError
+        If the loss of unlabelled points is not that of a label to be found, or a number of labels is asked for.
+
+    Examples
+    --------
+    >>> ct.methods.self_training(ct.tsvm("hinge"), problem).labels
+    array([-1., -1., -1.,  1.,  1.,  1.])
+    """
 
     name, loss, best = "self_training", "hinge", False
 
@@ -129,50 +157,4 @@ def shares_of(instances: Sequence[Instance]) -> Array | None:
     return np.asarray(shares / shares.sum())
 
 
-def self_training(
-    formulation: Formulation,
-    problem: Problem,
-    *,
-    solver: str | StepSolver = "auto",
-    start: ArrayLike | Solution | None = None,
-    rounds: int = 9,
-    strength: float = 0.3,
-    tol: float = 1e-3,
-    max_iter: int = 100,
-    callback: Callback | None = None,
-    time_limit: float | None = None,
-    **options: Any,
-) -> Solution:
-    """Minimize over labels by SVMs that learn from the points that they are surest of, and then from the others.
-
-    In each round every unlabelled point is given the class k with the largest f_k + ν_k, where ν moves the sizes of the
-    classes towards those that the balance asks for.  Those whose best class is furthest ahead of the second pay for
-    their labels, in round r the share r / ``rounds`` of them, and the SVM is solved for these labels.  When all pay,
-    rounds go on as long as that lowers the objective.  Estimators learn more than two classes together in this way.
-
-    Parameters
-    ----------
-    formulation, problem, solver, tol, callback, time_limit, **options
-        As in :func:`~convex_tsvm.cccp`; a labelled point's loss is also that of an unlabelled one with a label.  A
-        balance is a mean output, or none.
-    start : array, shape (n,), or Solution, optional
-        Outputs whose labels all points pay for from the first round on; a solution gives dual variables as well.
-    rounds : int, default 9
-        Rounds until all points pay.
-    strength : float > 0, default 0.3
-        ν_k is ``strength`` (1 - n_k / s_k), with n_k the share of points of class k, and s_k that which is asked for.
-    max_iter : int, default 100
-        Limit on rounds in which all points pay.
-
-    Raises
-    ------
-    ValueError
-        If the loss of unlabelled points is not that of a label to be found, or a number of labels is asked for.
-
-    Examples
-    --------
-    >>> ct.methods.self_training(ct.tsvm("hinge"), problem).labels
-    array([-1., -1., -1.,  1.,  1.,  1.])
-    """
-    settings, method = Settings(tol, max_iter, callback, time_limit), SelfTraining(rounds, strength)
-    return minimize(method, formulation, problem, solver=solver, start=start, settings=settings, options=options)
+self_training = function_of(SelfTraining)

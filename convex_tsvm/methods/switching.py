@@ -1,24 +1,48 @@
 """Label switching: S3VMlight of Joachims (1999) as chapelle2008 Algorithm 1 has it, with several pairs a round."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from ..formulations import Formulation
-from ..instance import StepSolver
-from ..problem import Problem
-from ..solution import Solution
 from ..validation import finite, integer, one_of
-from .descents import minimize
+from .descents import function_of
 from .exchanges import reheat, settle
 from .run import Method, Run
-from .settings import Callback, Settings, annealing_schedule, growing
+from .settings import annealing_schedule, growing
 
 
 class Switching(Method):
-    """The procedure with its settings (see :func:`switching`)."""
+    """Minimize over labels by SVMs and exchanges of labels (chapelle2008 Algorithm 1, sindhwani2006 §1.3).
+
+    The labels of the solution have the number of positive ones that was prescribed.
+
+    Parameters
+    ----------
+    formulation, problem, solver, start, tol, callback, time_limit, **options
+        As in :func:`~convex_tsvm.cccp`; a labelled point's loss is also that of an unlabelled one with a label.  With
+        an exact balance, ("exact", r), labels are exchanged in pairs, and the SVMs have no other balance constraint.
+    annealing : int or sequence of float, optional
+        Factors on C*, as in :func:`~convex_tsvm.cccp`; by default from 10⁻⁵ on, each 1.5 times the one before.
+    max_pairs : int, optional
+        Pairs exchanged in a round: 1 is the method of Joachims (1999), None all that gain.
+    reheats : int, default 0
+        In the end C* is lowered and raised again from the best labels, up to so many times, and the best point is
+        returned: to 30 % as long as that leads to a lower objective, then to 3 %.
+    pairs : {"gain", "slacks"}, default "gain"
+        Which pairs are exchanged: those that lower the objective at the outputs as they are (chapelle2008 eq. 6), or
+        those with slacks ξ_i, ξ_j > 0 and ξ_i + ξ_j > 2, as in S3VMlight (collobert2006 §3), which for the hinge loss
+        leaves some of the others out.
+    loosened : float >= 1, default 1.0
+        How many times the tolerance is larger at the first factor on C*; it falls to ``tol`` as the factor rises, as
+        in S3VMlight (collobert2006 §3).
+    max_iter : int, default 1000
+        Limit on rounds for each factor.
+
+    Examples
+    --------
+    >>> ct.switching(ct.tsvm("hinge"), problem.replace(balance=("exact", 0.5))).labels
+    array([-1., -1., -1.,  1.,  1.,  1.])
+    """
 
     name, best = "switching", False  # the last point, as in the paper
     loss = "hinge"
@@ -59,54 +83,4 @@ class Switching(Method):
         return reheat(run, labels, self.reheats, self.max_pairs) if self.reheats else status
 
 
-def switching(
-    formulation: Formulation,
-    problem: Problem,
-    *,
-    solver: str | StepSolver = "auto",
-    start: ArrayLike | Solution | None = None,
-    annealing: int | Sequence[float] | None = None,
-    max_pairs: int | None = None,
-    reheats: int = 0,
-    pairs: str = "gain",
-    loosened: float = 1.0,
-    tol: float = 1e-3,
-    max_iter: int = 1000,
-    callback: Callback | None = None,
-    time_limit: float | None = None,
-    **options: Any,
-) -> Solution:
-    """Minimize over labels by SVMs and exchanges of labels (chapelle2008 Algorithm 1, sindhwani2006 §1.3).
-
-    The labels of the solution have the number of positive ones that was prescribed.
-
-    Parameters
-    ----------
-    formulation, problem, solver, start, tol, callback, time_limit, **options
-        As in :func:`~convex_tsvm.cccp`; a labelled point's loss is also that of an unlabelled one with a label.  With
-        an exact balance, ("exact", r), labels are exchanged in pairs, and the SVMs have no other balance constraint.
-    annealing : int or sequence of float, optional
-        Factors on C*, as in :func:`~convex_tsvm.cccp`; by default from 10⁻⁵ on, each 1.5 times the one before.
-    max_pairs : int, optional
-        Pairs exchanged in a round: 1 is the method of Joachims (1999), None all that gain.
-    reheats : int, default 0
-        In the end C* is lowered and raised again from the best labels, up to so many times, and the best point is
-        returned: to 30 % as long as that leads to a lower objective, then to 3 %.
-    pairs : {"gain", "slacks"}, default "gain"
-        Which pairs are exchanged: those that lower the objective at the outputs as they are (chapelle2008 eq. 6), or
-        those with slacks ξ_i, ξ_j > 0 and ξ_i + ξ_j > 2, as in S3VMlight (collobert2006 §3), which for the hinge loss
-        leaves some of the others out.
-    loosened : float >= 1, default 1.0
-        How many times the tolerance is larger at the first factor on C*; it falls to ``tol`` as the factor rises, as
-        in S3VMlight (collobert2006 §3).
-    max_iter : int, default 1000
-        Limit on rounds for each factor.
-
-    Examples
-    --------
-    >>> ct.switching(ct.tsvm("hinge"), problem.replace(balance=("exact", 0.5))).labels
-    array([-1., -1., -1.,  1.,  1.,  1.])
-    """
-    settings = Settings(tol, max_iter, callback, time_limit)
-    method = Switching(annealing, max_pairs, reheats, pairs, loosened)
-    return minimize(method, formulation, problem, solver=solver, start=start, settings=settings, options=options)
+switching = function_of(Switching, max_iter=1000)
