@@ -4,10 +4,9 @@ Loops end at their next step with the best result they have, which is valid when
 thread that set it, and one that is set inside another one can only be earlier.
 """
 
-import atexit
-import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar, copy_context
 from typing import Any
@@ -81,25 +80,11 @@ def in_background(function: Callable[..., Any], *arguments: Any) -> Any:
     thread then goes on to its end, for which the program waits when it ends, as compiled code that is cut off there
     would bring it down.  Its result is dropped, so the function must not change its arguments.
     """
-    found: list[tuple[Any, BaseException | None]] = []
-    done, context = threading.Event(), copy_context()
-
-    def work() -> None:
-        try:
-            found.append((context.run(function, *arguments), None))
-        except BaseException as error:
-            found.append((None, error))
-        done.set()
-
-    thread = threading.Thread(target=work, daemon=True)
-    thread.start()
-    atexit.register(thread.join)
+    pool = ThreadPoolExecutor(1)
+    call = pool.submit(copy_context().run, function, *arguments)
+    pool.shutdown(wait=False)
     # Seconds after which the state of a call in the background is looked at again.
-    while not done.wait(min(0.2, time_left())):
+    while not wait([call], min(0.2, time_left())).done:
         if time_is_up():
             raise TimeIsUp
-    atexit.unregister(thread.join)
-    result, error = found[0]
-    if error is not None:
-        raise error
-    return result
+    return call.result()

@@ -13,7 +13,7 @@ import convex_tsvm as ct
 from convex_tsvm.kernels import GramRows
 from convex_tsvm.losses import conjugate_pieces
 from convex_tsvm.solvers._loops import proximal_all
-from convex_tsvm.solvers.dual import native, strategy, working_sets
+from convex_tsvm.solvers.dual import native, working_sets
 from convex_tsvm.solvers.dual.augmented import augmented
 from convex_tsvm.solvers.dual.rows_held import HeldRows
 from convex_tsvm.solvers.dual.step_dual import StepDual
@@ -141,7 +141,7 @@ def test_every_catalogue_loss_with_it_from_the_start():
     for unlabeled in CATALOGUE.values():
         step = ct.Formulation(ct.hinge(), unlabeled).on(problem).step(rng.normal(0, 1, 40))
         solver = ct.solvers.NativeSolver(problem, tol=1e-6)
-        solver.strategy.least_for_augmented, solver.strategy.effort = 0, strategy.Effort(useless=0)
+        solver.strategy.least_for_augmented, solver.strategy.effort = 0, working_sets.Effort(useless=0)
         hard = solver.solve(step)
         assert hard.primal == pytest.approx(
             ct.solvers.NativeSolver(problem, tol=1e-8).solve(step).primal, rel=1e-5, abs=1e-5
@@ -149,7 +149,7 @@ def test_every_catalogue_loss_with_it_from_the_start():
 
 
 def test_what_was_hard_once_is_not_begun_with_patience():
-    kept = strategy.Strategy()
+    kept = working_sets.Strategy()
     assert [kept.hands_over(240, turn=1, stalled=stalled) for stalled in (0, 2, 3)] == [False, False, True]
     assert not kept.hands_over(100, turn=1, stalled=3)
     kept.is_hard = True

@@ -14,7 +14,7 @@ from strategies import CATALOGUE, LABELED, UNLABELED
 
 import convex_tsvm as ct
 from convex_tsvm.kernels import LinearRows
-from convex_tsvm.solvers.dual.strategy import Effort
+from convex_tsvm.solvers.dual.working_sets import Effort
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from convex_tsvm.losses import conjugate_pieces
 from convex_tsvm.solvers.dual import native
 from convex_tsvm.solvers.dual.augmented import newton
 from convex_tsvm.solvers.dual.dual_problem import DualProblem
-from convex_tsvm.solvers.dual.strategy import Effort
+from convex_tsvm.solvers.dual.working_sets import Effort
 
 
 def steps_of(seed):

@@ -6,7 +6,6 @@ import numpy as np
 
 from ..decision import DecisionFunctions
 from ..kernels import RBF, Linear, Polynomial, Precomputed
-from ..kernels.gradients import gradients
 from ..problem import Array, Problem
 from ..validation import is_sparse
 from .fixed_point import FixedPoint
@@ -71,13 +70,35 @@ def _of_number(point: FixedPoint, moving: Parameter, p: Array, free: Array, ahea
 def _of_points(point: FixedPoint, ahead: Array, K: Array | None, g: Array, X: Any) -> dict[str, Any]:
     """Gradients with respect to points, and of a Gaussian kernel's width, which only scales them."""
     problem, a = point.problem, point.a
-    first, second = gradients(problem.kernel, problem.X, problem.X, np.array([a, ahead]), K if X is None else None)
+    first, second = _of_expansions(problem.kernel, problem.X, problem.X, np.array([a, ahead]), K if X is None else None)
     found: dict[str, Any] = {"X": ahead[:, None] * first + a[:, None] * second}
     if X is not None:
-        (of_new,) = gradients(problem.kernel, X, problem.X, a[None], None if K is None else K.T)
-        (of_old,) = gradients(problem.kernel, problem.X, X, g[None], K)
+        (of_new,) = _of_expansions(problem.kernel, X, problem.X, a[None], None if K is None else K.T)
+        (of_old,) = _of_expansions(problem.kernel, problem.X, X, g[None], K)
         found = {"X": found["X"] + a[:, None] * of_old, "points": g[:, None] * of_new}
     if isinstance(problem.kernel, RBF):
         scaled = float(np.sum(found["X"] * problem.X)) + (0.0 if X is None else float(np.sum(found["points"] * X)))
         found |= {"sigma": -scaled / problem.kernel.sigma, "gamma": scaled / (2 * problem.kernel.gamma)}
+    return found
+
+
+def _of_expansions(kernel: Any, X: Array, Z: Array, coefficients: Array, K: Array | None = None) -> list[Array]:
+    """Gradients of Σ_j c_j k(x, z_j) at the rows x of X, shape (n, d), for each row c of coefficients.
+
+    ``K`` are the kernel's values, shape (n, m), if they are known.
+    """
+    if isinstance(kernel, Linear):
+        return [np.tile(c @ Z, (len(X), 1)) for c in coefficients]
+    found = [np.empty(X.shape) for _ in coefficients]
+    size = max(1, 2**23 // max(len(Z), 1))  # rows that are computed at once
+    for part in (slice(start, start + size) for start in range(0, len(X), size)):
+        if isinstance(kernel, RBF):
+            values = kernel(X[part], Z) if K is None else K[part]
+        else:
+            values = (kernel.gamma * (X[part] @ Z.T) + kernel.coef0) ** (kernel.degree - 1)
+        for own, c in zip(found, coefficients, strict=True):
+            own[part] = values @ (c[:, None] * Z)
+            if isinstance(kernel, RBF):
+                own[part] -= (values @ c)[:, None] * X[part]
+            own[part] *= 2 * kernel.gamma if isinstance(kernel, RBF) else kernel.degree * kernel.gamma
     return found

@@ -24,8 +24,7 @@ from .bags import solve_with_bags
 from .dual_problem import DualPoint, DualProblem
 from .rows_held import HeldRows
 from .step_dual import RepeatedPoints, StepDual
-from .strategy import Strategy
-from .working_sets import solve_dual
+from .working_sets import Strategy, solve_dual
 
 
 class NativeSolver:
