@@ -696,9 +696,9 @@ LINEAR = [
     ),
     Fault(
         "a coordinate moves too short a way",
-        "solvers/coordinates/_loops.py",
-        "def _meeting(S, P, R, m, k, top, share):\n",
-        "def _meeting(S, P, R, m, k, top, share):\n    top = 0.9 * top\n",
+        "solvers/_loops.py",
+        "def meeting(S, P, R, m, k, top, share):\n",
+        "def meeting(S, P, R, m, k, top, share):\n    top = 0.9 * top\n",
         ("tests/test_linear_solver.py::test_a_balance_is_met_and_the_bias_is_free",),
     ),
     Fault(

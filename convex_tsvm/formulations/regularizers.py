@@ -142,9 +142,25 @@ class Regularizer(ABC):
 
 
 class _Weighted(Regularizer):
-    """A regularizer with a weight for every feature, or none."""
+    """A sum over weights, Σ_j ½ λ_j w_j² + μ_j |w_j|, with factors for every feature, or none."""
 
     feature_weights: tuple[float, ...] | None
+
+    @abstractmethod
+    def _terms(self, w: Any) -> tuple[Array, Array]:
+        """λ and μ, each (d,), for a w or v of shape (d,)."""
+
+    def value(self, w: Array) -> float:
+        curved, kinked = self._terms(w)
+        return 0.5 * float(curved @ w**2) + float(kinked @ np.abs(w))
+
+    def weights(self, v: Array) -> Array | None:
+        curved, kinked = self._terms(v)
+        return np.sign(v) * np.maximum(np.abs(v) - kinked, 0.0) / curved if curved.all() else None
+
+    def separable(self, n_features: int) -> tuple[Array, Array] | None:
+        curved, kinked = self._terms(np.empty(n_features))
+        return (curved, kinked) if (curved + kinked).all() else None
 
     def check(self, n_features: int) -> None:
         given = self.feature_weights
@@ -195,14 +211,8 @@ class SquaredNorm(_Weighted):
         """Whether no feature has a weight."""
         return self.feature_weights is None
 
-    def value(self, w: Array) -> float:
-        return 0.5 * float(self._factors(w) @ w**2)
-
-    def weights(self, v: Array) -> Array:
-        return np.asarray(v / self._factors(v))
-
-    def separable(self, n_features: int) -> tuple[Array, Array]:
-        return self._factors(np.empty(n_features)), np.zeros(n_features)
+    def _terms(self, w: Any) -> tuple[Array, Array]:
+        return self._factors(w), np.zeros(w.shape[0])
 
     def expression(self, cvxpy: Any, w: Any) -> tuple[Any, list[Any]]:
         if self.is_squared_norm:
@@ -244,12 +254,8 @@ class OneNorm(_Weighted):
     def __post_init__(self) -> None:
         self._keep_weights(least=0)
 
-    def value(self, w: Array) -> float:
-        return float(self._factors(w) @ np.abs(w))
-
-    def separable(self, n_features: int) -> tuple[Array, Array] | None:
-        factors = self._factors(np.empty(n_features))
-        return (np.zeros(n_features), factors) if factors.all() else None
+    def _terms(self, w: Any) -> tuple[Array, Array]:
+        return np.zeros(w.shape[0]), self._factors(w)
 
     def conjugate(self, v: Array) -> float:
         return 0.0 if (np.abs(v) <= self._factors(v)).all() else np.inf
@@ -298,17 +304,14 @@ class ElasticNet(_Weighted):
         finite("l1", self.l1, least=0)
         self._keep_weights(least=0)
 
-    def value(self, w: Array) -> float:
-        return 0.5 * float(w @ w) + float(self._thresholds(w) @ np.abs(w))
-
-    def weights(self, v: Array) -> Array:
-        return np.sign(v) * np.maximum(np.abs(v) - self._thresholds(v), 0.0)
+    def _terms(self, w: Any) -> tuple[Array, Array]:
+        return np.ones(w.shape[0]), self.l1 * self._factors(w)
 
     def expression(self, cvxpy: Any, w: Any) -> tuple[Any, list[Any]]:
         return 0.5 * cvxpy.sum_squares(w) + self.l1 * self._norm1(cvxpy, w), []
 
     def conjugate_expression(self, cvxpy: Any, v: Any) -> tuple[Any, list[Any]]:
-        return 0.5 * cvxpy.sum_squares(cvxpy.pos(cvxpy.abs(v) - self._thresholds(v))), []
+        return 0.5 * cvxpy.sum_squares(cvxpy.pos(cvxpy.abs(v) - self._terms(v)[1])), []
 
     def latex(self) -> str:
         return rf"\tfrac12 \lVert w \rVert^2 + {self.l1:g} {OneNorm(self.feature_weights).latex()}"
@@ -319,12 +322,6 @@ class ElasticNet(_Weighted):
     def __repr__(self) -> str:
         more = "" if self.feature_weights is None else f", {self._shown()}"
         return f"ElasticNet(l1={self.l1!r}{more})"
-
-    def separable(self, n_features: int) -> tuple[Array, Array]:
-        return np.ones(n_features), self._thresholds(np.empty(n_features))
-
-    def _thresholds(self, w: Any) -> Array:
-        return self.l1 * self._factors(w)
 
 
 @dataclass(frozen=True)

@@ -89,12 +89,28 @@ def place_all(S, m, kind, cost, slope, gamma, s):
                         s[i] = S[k, j]
 
 
+@njit(inline="always", cache=True, nogil=True, error_model="numpy")
+def meeting(S, P, R, m, k, top, share):
+    """s where the derivative of ℓ_k*, which rises, meets the falling line top - share s.
+
+    The pieces are gone through from the left until they meet.
+    """
+    found = S[k, 0]
+    for j in range(m[k]):
+        s = (top - P[k, j]) / max(R[k, j] + share, 1e-300)
+        if s <= S[k, j]:
+            return S[k, j]
+        if s < S[k, j + 1]:
+            return s
+        found = S[k, j + 1]
+    return found
+
+
 @njit(cache=True, error_model="numpy")
 def proximal_all(S, P, R, m, kind, cost, slope, penalty, v, s, z):
     """The minimizers z of ψ_i(z) + penalty / 2 (z - v_i)², and the slopes s of the unscaled losses there.
 
-    z = v - (slope + cost s) / penalty, where s is where the derivative of ℓ* meets that line: the line falls and the
-    derivative rises, so that the pieces are gone through from the left until they meet.
+    z = v - (slope + cost s) / penalty, where s is where the derivative of ℓ* meets that line.
     """
     for i in range(v.shape[0]):
         k, share = kind[i], cost[i] / penalty
@@ -102,16 +118,8 @@ def proximal_all(S, P, R, m, kind, cost, slope, penalty, v, s, z):
             s[i], z[i] = 0.0, v[i]
             continue
         top = v[i] - slope[i] / penalty
-        found = S[k, 0]
-        for j in range(m[k]):
-            meeting = (top - P[k, j]) / (R[k, j] + share)
-            if meeting <= S[k, j]:
-                found = S[k, j]
-                break
-            found = min(meeting, S[k, j + 1])
-            if meeting < S[k, j + 1]:
-                break
-        s[i], z[i] = found, top - share * found
+        s[i] = meeting(S, P, R, m, k, top, share)
+        z[i] = top - share * s[i]
 
 
 @njit(cache=True, **INSIDE_ONLY)

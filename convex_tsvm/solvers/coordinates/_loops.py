@@ -17,6 +17,7 @@ and what it has found: the largest violation, the sum of the duality gaps of the
 import numpy as np
 
 from ...points.compilation import njit, tell_of_compilation
+from .._loops import meeting
 
 tell_of_compilation()
 
@@ -26,20 +27,6 @@ REORDERED = {"cache": True, "nogil": True, "fastmath": {"nsz", "arcp", "contract
 IN_ORDER = {"cache": True, "nogil": True, "error_model": "numpy"}
 
 ONE = np.uint64(1)
-
-
-@njit(inline="always", **IN_ORDER)
-def _meeting(S, P, R, m, k, top, share):
-    """s where the derivative of ℓ_k* meets the falling line top - share s."""
-    found = S[k, 0]
-    for j in range(m[k]):
-        meeting = (top - P[k, j]) / max(R[k, j] + share, 1e-300)
-        if meeting <= S[k, j]:
-            return S[k, j]
-        if meeting < S[k, j + 1]:
-            return meeting
-        found = S[k, j + 1]
-    return found
 
 
 @njit(inline="always", **IN_ORDER)
@@ -129,7 +116,7 @@ def _epoch(rows, norms, away, room, tables, point, kind, cost, slope, s, order, 
                 place += 1
             continue
         place += 1
-        new = _meeting(S, P, R, m, k, f + norms[i] * c * old, norms[i] * c)
+        new = meeting(S, P, R, m, k, f + norms[i] * c * old, norms[i] * c)
         s[t] = new
         change = c * (old - new)
         if len(rows) == 1:
