@@ -21,7 +21,7 @@ from convex_tsvm.relaxations.box import settle
 from convex_tsvm.relaxations.signs.cuts import Layout, gaps_of
 from convex_tsvm.relaxations.signs.quadratic import SignMultipliers, SignQuadratic
 from convex_tsvm.relaxations.signs.signs import SignProgram
-from convex_tsvm.solvers.sdp.low_rank import LowRankSDP
+from convex_tsvm.solvers.sdp import LowRankSDP
 
 STRONG = {"bounds": "signs", "patience": 0}
 

@@ -303,10 +303,7 @@ class LinearTransductiveSVC(Descent):
             r = finite("positive_fraction", share, above=0, below=1)
         else:
             r = (labels.balance(share, k) + 1) / 2
-        return self._share_balance(r)
-
-    def _share_balance(self, share: float) -> Any:
-        return ("exact", share) if self._counts else 2 * share - 1
+        return ("exact", r) if self._counts else 2 * r - 1
 
     def _asked_balance(self) -> Any:
         return self.positive_fraction if isinstance(self.positive_fraction, str) else None

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ...problem import Array
 from ...solvers import _loops
-from ...solvers.sdp.sparse_matrices import SparseMatrices
+from ...solvers.sdp import SparseMatrices
 
 Indices = NDArray[np.intp]
 

@@ -21,7 +21,7 @@ from ...kernels import GramRows
 from ...losses import hinge
 from ...problem import Array
 from ...solvers.dual import minimize_quadratic
-from ...solvers.sdp.sparse_matrices import SparseMatrices
+from ...solvers.sdp import SparseMatrices
 from ..box import labels_of
 from ..quadratic_program import OutputSpace
 from ..rounding import EPS, SAFE_ROOM, UNDERFLOW, outward, safe

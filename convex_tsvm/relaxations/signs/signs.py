@@ -8,8 +8,7 @@ import scipy.linalg
 
 from ...deadline import time_is_up
 from ...problem import Array
-from ...solvers.sdp.low_rank import LowRankPoint, LowRankSDP
-from ...solvers.sdp.sparse_matrices import SparseMatrices
+from ...solvers.sdp import LowRankPoint, LowRankSDP, SparseMatrices
 from ..box import LabelBox, labels_of
 from ..label_model import LabelModel
 from ..proof import Proof, Stored, single

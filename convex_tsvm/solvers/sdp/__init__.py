@@ -1,1 +1,0 @@
-"""Semidefinite programs with sparse constraints, by a low-rank method."""
