@@ -121,13 +121,11 @@ def sdp_transduction(
     return trained_on_labels(formulation, problem, scores, began, status, bound.value)
 
 
-#: An eigenvector is scaled by the labelled points if its mean there is this share of its largest entry.
-CLEAR = 1e-3
-
-
 def _dominant(vectors: Array, y: Array) -> Array:
     """The eigenvector of the largest eigenvalue of Γ = R Rᵀ, on the scale and with the signs of the labels y."""
     axes, sizes, _ = np.linalg.svd(vectors, full_matrices=False)
     found = eigenvectors(sizes**2, axes, 1)[1][:, 0]
+    # Whose mean at the labelled points is less than this share of its largest entry has no scale there.
+    clear = 1e-3
     agreed = float(y @ found) / max(int(np.count_nonzero(y)), 1)
-    return np.asarray(found / (agreed if abs(agreed) > CLEAR * np.abs(found).max() else np.abs(found).max()))
+    return np.asarray(found / (agreed if abs(agreed) > clear * np.abs(found).max() else np.abs(found).max()))

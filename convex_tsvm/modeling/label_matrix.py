@@ -51,7 +51,7 @@ class TransductionSDP(ABC):
             inner = inner - cp.multiply(cp.Constant(search.offset, name="offset"), signs)
         squares: cp.Expression = cp.multiply(cp.Constant(search.kernel, name="K"), gamma)
         if search.free_bias:
-            merging, sums = cp.Constant(_merging(search), name="S"), cp.Constant(_sums(search), name="s")
+            merging, sums = cp.Constant(_merging(search), name="S"), cp.Constant(_sums(search), name="Sᵀy")
             squares = merging.T @ squares @ merging
             inner = merging.T @ inner - cp.Variable(name="b") * sums
         column = cp.reshape(inner, (inner.size, 1), order="C")
@@ -258,7 +258,7 @@ class DualSDP:
         basis = cp.Constant(search.basis, name="B")
         self.alpha: cp.Expression = cp.Variable(n, name="alpha")
         if search.free_bias:
-            merging, sums = cp.Constant(_merging(search), name="S"), cp.Constant(_sums(search), name="s")
+            merging, sums = cp.Constant(_merging(search), name="S"), cp.Constant(_sums(search), name="Sᵀy")
             X = cp.Variable((sums.size + 1, sums.size + 1), PSD=True, name="lifted")  # [[X, x], [xᵀ, 1]]
             self.alpha = merging @ X[:-1, -1]
         self.multipliers = cp.Variable(size, name="lambda")

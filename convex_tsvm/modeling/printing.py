@@ -48,7 +48,7 @@ SYMBOLS = {
     "Gamma": ("Γ", r"\Gamma", "label matrix, in labellings y yᵀ"),
     "similarities": ("S", "S", "similarities L' D^-½ K D^-½ L"),
     "S": ("S", "S", "adds the unlabelled points up, and leaves the others as they are"),
-    "s": ("s", "s", "known labels, and the sum of the others"),
+    "Sᵀy": ("s", "s", "known labels, and the sum of the others"),
     "lifted": ("X", "X", "in place of [x 1] [x 1]ᵀ"),
     "H": ("H", "H", "projection on eigenvectors h, with v = L h"),
     "Omega": ("Ω", r"\Omega", "makes Γ̃ = Q Ω Qᵀ, whose labels are balanced"),
@@ -323,16 +323,13 @@ class Writer:
         keys = e.key if isinstance(e.key, tuple) else (e.key,)
         names = []
         for key, size in zip(keys, e.args[0].shape, strict=False):
-            start, stop = (
-                (key.start or 0, size if key.stop is None else key.stop) if isinstance(key, slice) else (key, key)
-            )
+            start, stop = (key.start or 0, key.stop or size) if isinstance(key, slice) else (key, key)
             names.append(":" if (start, stop) == (0, size) else str(start) if stop - start <= 1 else f"{start}:{stop}")
         return self._at(e.args[0], names), Binding.ATOM
 
     def _place(self, where: np.ndarray[Any, Any], named: bool) -> str:
         """The name of a part of a vector, or its numbers if they are few."""
-        name = self._parts.get(where.tobytes()) if named else None
-        if name is not None:
+        if named and (name := self._parts.get(where.tobytes())) is not None:
             return rf"\text{{{name}}}" if self.latex else name
         return ", ".join(map(str, where)) if where.size <= 4 else f"{where.size} places"
 
@@ -342,8 +339,8 @@ class Writer:
 
     def _Sum(self, e: Any) -> tuple[str, int]:
         inner = self.write(e.args[0], Binding.PRODUCT)
-        summed = r"\sum_{ij}" if e.args[0].ndim == 2 else r"\mathbf{1}^\top"
-        return (f"{summed} {inner}" if self.latex else f"Σ {inner}"), Binding.PRODUCT
+        summed = "Σ" if not self.latex else r"\sum_{ij}" if e.args[0].ndim == 2 else r"\mathbf{1}^\top"
+        return f"{summed} {inner}", Binding.PRODUCT
 
     def _QuadForm(self, e: Any) -> tuple[str, int]:
         x, matrix = self.write(e.args[0], Binding.ATOM), self.write(e.args[1], Binding.ATOM)
