@@ -63,9 +63,10 @@ class OnlineDescent:
     n_unlabeled: int = field(default=0, init=False)
     n_steps: int = field(default=0, init=False)
     # How subgradient steps are made.
-    # Unlabelled points of a step, and the most labelled ones, which are drawn anew for each.
+    # Unlabelled points of a step, and the most labelled ones, which are drawn anew for each; whitened steps are fewer.
     of_unlabeled: ClassVar[int] = 64
     of_labeled: ClassVar[int] = 256
+    fewer: ClassVar[int] = 2
     most_kept: ClassVar[int] = (
         5000  # so many of the labelled points that have come are kept, drawn evenly: chunks need not have any
     )
@@ -123,11 +124,11 @@ class OnlineDescent:
             self.b = self.average_b = means.copy()
         self._keep(X[known], signs[:, known])
         steps = self._divided_by(ridge, ratio)
-        slopes = np.zeros((0, len(self.w)))
+        slopes, many = np.zeros((0, len(self.w))), self.fewer if self.whitened else 1
         if len(unknown):  # those of the concave part of the loss at the averaged functions, shape (n_unlabeled, K)
             outputs = self._outputs(X[unknown], self.average, self.average_b)
             slopes = np.asarray(self.formulation.parts[2][1].supergradient(outputs))
-        n_batches = max(1, -(-len(unknown) // self.of_unlabeled), -(-len(known) // self.of_labeled))
+        n_batches = max(1, -(-len(unknown) // (self.of_unlabeled * many)), -(-len(known) // (self.of_labeled * many)))
         for _ in range(-(-self.least_steps // n_batches)):
             for part in np.array_split(self.rng.permutation(len(unknown)), n_batches):
                 self._step(X[unknown[part]], slopes[part], ridge, ratio, steps)
@@ -197,7 +198,8 @@ class OnlineDescent:
         gradient, shift = ridge * w, np.zeros(len(w))
         if self.kept is not None:
             X, signs = self.kept
-            drawn = self.rng.choice(X.shape[0], min(X.shape[0], self.of_labeled), replace=False)
+            most = self.of_labeled * (self.fewer if self.whitened else 1)
+            drawn = self.rng.choice(X.shape[0], min(X.shape[0], most), replace=False)
             f, y = self._outputs(X[drawn], w, b), signs[:, drawn].T
             pull = y * self.labeled.supergradient(y * f) / len(drawn)
             gradient, shift = self._pulled(gradient, shift, X[drawn], pull)
