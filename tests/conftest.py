@@ -18,6 +18,9 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 DATA = Path(os.environ.get("CONVEX_TSVM_DATA", Path(__file__).parents[1] / ".." / "shared" / "data"))
 
 
+#: What is on the path of ``make bare`` is no test.
+collect_ignore = ["bare"]
+
 #: Test functions that take more than a third of a second; ``--quick`` leaves them out.
 LONG = Path(__file__).parent / "long.txt"
 

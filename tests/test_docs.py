@@ -81,7 +81,7 @@ def test_a_primal_prints_as_the_page_on_teaching_says():
 PAGES = sorted([*DOCS.glob("*.rst"), *(DOCS / "guide").glob("*.rst")])
 
 #: Pages that are made with the documentation, beside those of examples.
-MADE = {"auto_examples/index", "statements/index"} | {
+MADE = {"auto_examples/index", "statements/index", "live/index"} | {
     f"statements/{name}{kind}" for name in PAPERS for kind in ("", "_derivation")
 }
 

@@ -93,13 +93,13 @@ def test_weights_and_probabilities():
         evidence, key=lambda k: evidence[k].weight
     )
     equal = clone(clf).set_params(evidence=0.0, prior={"linear": 1.0}).fit(X, y)
-    np.testing.assert_allclose([one.weight for one in equal.evidence_.values()], 1 / 3)
+    np.testing.assert_allclose([one.weight for one in equal.evidence_.values()], 1 / 4)
     # A label of the names' kind, data frames, and the printed table.
     names = np.array(["x", "y", "z"])
     named = Ensemble([("a", ct.TransductiveSVC(unlabeled="?"))]).fit(X, np.where(y < 0, "?", names[y]))
     assert set(named.predict(new)) <= set(names)
     assert str(clf).splitlines()[0].startswith("family")
-    assert len(str(clf).splitlines()) == 4
+    assert len(str(clf).splitlines()) == 5
     assert clf.score(X, truth) > 0.9
 
 
