@@ -32,8 +32,12 @@ papers-compute: $(VENV)/.ready  ## what is missing of the papers' tables, for MI
 quick: $(VENV)/.ready  ## what one runs while editing: one case of every test that takes no time
 	$(PYTEST) -n 2 --dist worksteal --quick -m "not slow" tests
 
-bare: $(VENV)/.ready  ## the quick tests without numba, psutil, SCS and HiGHS, as where nothing can be compiled
-	PYTHONPATH=tests/bare $(PYTEST) -n 2 --dist worksteal --quick -m "not slow" tests
+# Tests of small problems; loops that are not compiled are too slow for all of them.
+BARE := losses test_modeling.py test_printing.py test_smooth_losses.py test_dc_losses.py test_derive.py test_problem.py \
+	test_verification.py test_kinks.py test_costs.py
+
+bare: $(VENV)/.ready  ## tests of small problems without numba, psutil, SCS and HiGHS, as where nothing can be compiled
+	PYTHONPATH=tests/bare $(PYTEST) -n 2 --dist worksteal --quick -m "not slow" $(addprefix tests/,$(BARE))
 
 portable: $(VENV)/.ready  ## the quick tests and the gallery as on other machines: kernels of OpenBLAS, threads, rounding
 	$(BIN)/python tests/portable.py

@@ -226,6 +226,7 @@ def test_bad_options_are_named(options, message):
 
 
 def test_an_inaccurate_solver_is_reported(moons):
+    pytest.importorskip("scs")
     X, _, y = moons
     problem = ct.Problem(X, y, kernel=ct.RBF(0.5), C=10)
     step = ct.cccp_tsvm().on(problem).step()
