@@ -94,13 +94,13 @@ SMOOTHINGS = {
 
 
 @dataclass(frozen=True)
-class Smoothed:
-    """The mean of a finite PLQ function around each output, E ℓ(t + width · z), in closed form.
+class Mean:
+    """The mean of a loss around each output, E ℓ(t + width · z).
 
     ``width`` may be an array with one number for each output that the loss is called with.
     """
 
-    loss: PLQ
+    loss: Any
     width: Any
     smoothing: Smoothing
 
@@ -110,6 +110,10 @@ class Smoothed:
     @property
     def name(self) -> str:
         return f"smoothed {self.loss.name}"
+
+
+class Smoothed(Mean):
+    """That of a finite PLQ function, in closed form."""
 
     def __call__(self, t: ArrayLike) -> Array:
         t = np.asarray(t, dtype=float)
@@ -146,34 +150,17 @@ class Smoothed:
             yield piece, high[0] - low[0], high[1] - low[1], high[2] - low[2]
 
 
-@dataclass(frozen=True)
-class SmoothedExponential:
-    """The mean of h exp(-s t²) around each output, for other densities than a Gaussian.
-
-    ``width`` may be an array with one number for each output that the loss is called with.
-    """
-
-    loss: Any
-    width: Any
-    smoothing: Smoothing
-
-    is_smooth = True
-    is_convex = False
-
-    @property
-    def name(self) -> str:
-        return f"smoothed {self.loss.name}"
+class SmoothedExponential(Mean):
+    """That of h exp(-s t²), for other densities than a Gaussian: in closed form for the uniform one."""
 
     def __call__(self, t: ArrayLike) -> Array:
-        return self._mean(self.loss, t) if self.smoothing is not SMOOTHINGS["uniform"] else self._between(self._sum, t)
+        return self._averaged(self._sum, self.loss, t)
 
     def derivative(self, t: ArrayLike) -> Array:
-        uniform = self.smoothing is SMOOTHINGS["uniform"]
-        return self._between(self.loss, t) if uniform else self._mean(self.loss.derivative, t)
+        return self._averaged(self.loss, self.loss.derivative, t)
 
     def curvature(self, t: ArrayLike) -> Array:
-        uniform = self.smoothing is SMOOTHINGS["uniform"]
-        return self._between(self.loss.derivative, t) if uniform else self._mean(self.loss.curvature, t)
+        return self._averaged(self.loss.derivative, self.loss.curvature, t)
 
     def reflect(self) -> SmoothedExponential:
         return self
@@ -183,8 +170,10 @@ class SmoothedExponential:
         root = np.sqrt(self.loss.s)
         return np.asarray(self.loss.height * np.sqrt(np.pi) / (2 * root) * erf(root * t))
 
-    def _between(self, integral: Callable[[Array], Array], t: ArrayLike) -> Array:
-        """The mean of a derivative over the interval on which the uniform density is, from its integral."""
+    def _averaged(self, integral: Callable[[Array], Array], values: Callable[[Array], Array], t: ArrayLike) -> Array:
+        """The mean of values, or over the interval of the uniform density what their integral gains on it."""
+        if self.smoothing is not SMOOTHINGS["uniform"]:
+            return self._mean(values, t)
         t, half = np.asarray(t, dtype=float), np.sqrt(3) * np.asarray(self.width)
         return np.asarray((integral(t + half) - integral(t - half)) / (2 * half))
 

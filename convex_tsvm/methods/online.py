@@ -88,6 +88,7 @@ class OnlineDescent:
         K, d = self.w.shape
         self.average, self.b, self.average_b = self.w.copy(), np.zeros(K), np.zeros(K)
         self.mean, self.positives = np.zeros(d), np.zeros(K)
+        self.many = self.fewer if self.whitened else 1
         self.middle, self.scatter = np.zeros(d), np.zeros((d, d) if self.whitened else ())
         #: Convex, so that the slope nearest to zero at a kink is a subgradient.
         self.labeled: Any = formulation.labeled
@@ -124,11 +125,13 @@ class OnlineDescent:
             self.b = self.average_b = means.copy()
         self._keep(X[known], signs[:, known])
         steps = self._divided_by(ridge, ratio)
-        slopes, many = np.zeros((0, len(self.w))), self.fewer if self.whitened else 1
+        slopes = np.zeros((0, len(self.w)))
         if len(unknown):  # those of the concave part of the loss at the averaged functions, shape (n_unlabeled, K)
             outputs = self._outputs(X[unknown], self.average, self.average_b)
             slopes = np.asarray(self.formulation.parts[2][1].supergradient(outputs))
-        n_batches = max(1, -(-len(unknown) // (self.of_unlabeled * many)), -(-len(known) // (self.of_labeled * many)))
+        n_batches = max(
+            1, -(-len(unknown) // (self.of_unlabeled * self.many)), -(-len(known) // (self.of_labeled * self.many))
+        )
         for _ in range(-(-self.least_steps // n_batches)):
             for part in np.array_split(self.rng.permutation(len(unknown)), n_batches):
                 self._step(X[unknown[part]], slopes[part], ridge, ratio, steps)
@@ -198,8 +201,7 @@ class OnlineDescent:
         gradient, shift = ridge * w, np.zeros(len(w))
         if self.kept is not None:
             X, signs = self.kept
-            most = self.of_labeled * (self.fewer if self.whitened else 1)
-            drawn = self.rng.choice(X.shape[0], min(X.shape[0], most), replace=False)
+            drawn = self.rng.choice(X.shape[0], min(X.shape[0], self.of_labeled * self.many), replace=False)
             f, y = self._outputs(X[drawn], w, b), signs[:, drawn].T
             pull = y * self.labeled.supergradient(y * f) / len(drawn)
             gradient, shift = self._pulled(gradient, shift, X[drawn], pull)
