@@ -69,6 +69,11 @@ def gaussians(n, seed=0):
     return X + y[:, None] * norm.isf(0.05) / np.sqrt(50), y
 
 
+def exponent(sizes, seconds):
+    """Slope of the line of least squares in the logarithms."""
+    return float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])
+
+
 def moved(X, k):
     """Points nearly the same, of which nothing is known from fits before."""
     return X + 1e-4 * np.random.default_rng(k).standard_normal(X.shape)

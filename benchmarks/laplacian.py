@@ -9,8 +9,7 @@ cache that has room for it, and the objectives of both are compared.
 
 import os
 
-import numpy as np
-from common import Results, alone
+from common import Results, alone, exponent
 
 SIZES = (2500, 5000, 10000, 20000)
 
@@ -55,7 +54,7 @@ def main():
             else:
                 row += ["–"] * 3
             out.row(*row)
-        exponents[data] = np.polyfit(np.log(SIZES[1:]), np.log(spent[1:]), 1)[0]
+        exponents[data] = exponent(SIZES[1:], spent[1:])
     out("", *(f"{data}: exponent {value:.2f} from n = {SIZES[1]} on." for data, value in exponents.items()))
     out.done()
 

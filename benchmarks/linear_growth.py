@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
-from common import Results, load
+from common import Results, exponent, load
 from sklearn.preprocessing import maxabs_scale
 from sklearn.svm import LinearSVC
 
@@ -110,7 +110,7 @@ def main():
     growth = []
     for method in ("switching", "annealing"):
         known = [row("synthetic", method, alone(fit, "", int(size / len(VALUES)), method, None)) for size in sizes]
-        growth.append((method, np.polyfit(*np.log(known).T, 1)[0]))
+        growth.append((method, exponent(*zip(*known, strict=True))))
     if most >= 1e8:
         with tempfile.TemporaryDirectory() as folder:
             path = str(Path(folder) / "points")
@@ -119,9 +119,9 @@ def main():
             row("5 million, mapped", "switching", alone(fit, "", 0, "switching", path))
     for method in ("switching", "annealing"):
         row("kdd99", method, alone(fit, "kdd99", 0, method, None))
-    for method, exponent in growth:
-        results(f"Time grows with the entries to the power {exponent:.2f} ({method}).", "")
-        results.facts[f"exponent of {method}"] = round(exponent, 2)
+    for method, power in growth:
+        results(f"Time grows with the entries to the power {power:.2f} ({method}).", "")
+        results.facts[f"exponent of {method}"] = round(power, 2)
     results.done()
 
 

@@ -7,7 +7,7 @@ import time
 
 import matplotlib.pyplot as plt
 import numpy as np
-from common import Results, compile_native, gaussians
+from common import Results, compile_native, exponent, gaussians
 from table5 import GAMMA, ROWS, C, S, points
 
 import convex_tsvm as ct
@@ -52,11 +52,6 @@ def measure(name, n_unlabeled):
     worst = max(iteration.kkt for iteration in solution.history)
     sets = sum(iteration.n_inner for iteration in solution.history)
     return float(np.median(times)), default, peak, solution.n_iter, sets, worst, solution.status
-
-
-def exponent(sizes, seconds):
-    """Slope of the line of least squares in the logarithms."""
-    return float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])
 
 
 def main():

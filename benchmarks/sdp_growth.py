@@ -17,7 +17,7 @@ import warnings
 
 import matplotlib.pyplot as plt
 import numpy as np
-from common import HERE, Results, compile_native, gaussians
+from common import HERE, Results, compile_native, exponent, gaussians
 
 import convex_tsvm as ct
 from convex_tsvm.instance import labelling
@@ -71,11 +71,6 @@ def seconds_of(solve):
     return found
 
 
-def exponent(seconds):
-    """The slope of the line through the last three sizes."""
-    return float(np.polyfit(*np.log(np.array(list(seconds.items())[-3:]).T), 1)[0])
-
-
 def main():
     warnings.simplefilter("ignore")
     compile_native()
@@ -86,10 +81,11 @@ def main():
     for label, kind, solve in SOLVERS:
         solve(*search(6))  # compiled, and imported
         seconds = seconds_of(solve)
+        slope = f"{exponent(list(seconds)[-3:], list(seconds.values())[-3:]):.1f}"
         shown = [f"{seconds[n]:.2g}" if n in seconds else "" for n in SIZES]
-        results.row(label, kind, *shown, f"{exponent(seconds):.1f}", "6.5" if kind == "whole" else "4.5")
+        results.row(label, kind, *shown, slope, "6.5" if kind == "whole" else "4.5")
         style = "-" if kind == "whole" else "--"
-        axes.loglog(list(seconds), list(seconds.values()), "o" + style, label=f"{label}: {exponent(seconds):.1f}")
+        axes.loglog(list(seconds), list(seconds.values()), "o" + style, label=f"{label}: {slope}")
     axes.set(xlabel="unlabelled points", ylabel="seconds", title="Solid: the relaxation; dashed: on a subspace")
     axes.legend(title="exponent", fontsize=9)
     figure.savefig(HERE / "results" / "sdp_growth.png", dpi=110)

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 
 import numpy as np
+from common import exponent
 from experiment import Figure, cells, experiment, rows_under, runs_of
 
 TABLES = "collobert2006"
@@ -145,8 +146,8 @@ def figure_8() -> list[Figure]:
     for labels in ("100", "1000"):
         own = np.array([(U, np.mean(values)) for (n, U), values in sorted(seconds.items()) if n == labels])
         if len(own) >= 3:
-            exponent = float(np.polyfit(*np.log(own.T), 1)[0])
-            found.append(Figure(f"{labels} labels: exponent", 2.0, round(exponent, 2), agrees=exponent <= 2.1))
+            power = exponent(*own.T)
+            found.append(Figure(f"{labels} labels: exponent", 2.0, round(power, 2), agrees=power <= 2.1))
     return found
 
 
@@ -158,8 +159,8 @@ def figure_9() -> list[Figure]:
     """
     rows = [row for row in rows_under("scaling", column="CCCP steps") if row["data"].shown.startswith("MNIST")]
     own = [(row["U"].value, row["s"].value) for row in rows if row["U"].value >= 5000]
-    exponent = float(np.polyfit(*np.log(np.array(own).T), 1)[0])
-    return [Figure("MNIST, 8 vs rest: exponent", 2.0, round(exponent, 2), agrees=exponent <= 2.1)]
+    power = exponent(*np.array(own).T)
+    return [Figure("MNIST, 8 vs rest: exponent", 2.0, round(power, 2), agrees=power <= 2.1)]
 
 
 @experiment("collobert2006", "Table 1", 16)
