@@ -3,7 +3,6 @@
 import matplotlib as mpl
 from matplotlib.legend import Legend
 from matplotlib.text import Text
-from sphinx_gallery.scrapers import matplotlib_scraper
 
 from convex_tsvm.plot import CYCLE
 
@@ -31,10 +30,14 @@ def style(config, name):
 def scrape(block, block_vars, gallery_conf, **options):
     """Save the figures of a block as SVG, after a look at their type."""
     import matplotlib.pyplot as plt
+    from sphinx_gallery.scrapers import matplotlib_scraper
 
-    for number in plt.get_fignums():
-        figure = plt.figure(number)
-        check(figure, block_vars["src_file"])
+    try:
+        for number in plt.get_fignums():
+            check(plt.figure(number), block_vars["src_file"])
+    except ValueError:
+        plt.close("all")  # the next example would be blamed for them
+        raise
     return matplotlib_scraper(block, block_vars, gallery_conf, format="svg", **options)
 
 
@@ -49,7 +52,8 @@ def check(figure, source):
         if text.get_visible() and text.get_text().strip() and text.get_fontsize() < LEAST_TYPE:
             size = text.get_fontsize()
             raise ValueError(f"{source}: {text.get_text()!r} has type of {size:g} points; at least {LEAST_TYPE}")
-    figure.canvas.draw()
+    for _ in range(2):  # an axis of equal scales is shrunk by a drawing, after its labels were placed
+        figure.canvas.draw()
     canvas, ticks = figure.bbox.padded(2), tick_labels(figure)
     for part in figure.findobj(lambda one: isinstance(one, (Text, Legend)) and one.get_visible()):
         name, box = part.get_text().strip() if isinstance(part, Text) else "a legend", part.get_window_extent()

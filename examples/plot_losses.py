@@ -29,7 +29,8 @@ for axes, loss in zip(panels.flat, catalogue, strict=True):
     ct.plot.loss(loss, at=0.6, ax=axes, span=(-2, 2))
     axes.set(ylim=(-2, 3), title=loss.name)
     axes.get_legend().remove()
-figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=5)
+lines, labels = axes.get_legend_handles_labels()
+figure.legend(lines, ["loss", *labels[1:]], loc="outside lower center", ncols=5)
 
 # %%
 # The claims, at many outputs.

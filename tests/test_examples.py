@@ -1,6 +1,8 @@
 """Every page of the gallery states its claims, checks them as it runs, and draws its pictures."""
 
+import importlib
 import runpy
+import sys
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -11,6 +13,8 @@ import convex_tsvm as ct
 from convex_tsvm.plot import save, search
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
+sys.path.insert(0, str(EXAMPLES.parent / "docs"))
+GALLERY = importlib.import_module("gallery")
 
 #: Pages, and how many pictures each draws.
 PAGES = {
@@ -57,8 +61,13 @@ LONG = {"plot_practice"}
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.slow if name in LONG else ()) for name in PAGES])
 def test_pages_keep_their_claims(name, capsys):
-    load(name)
-    assert len(plt.get_fignums()) == PAGES[name]
+    """What a page asserts holds, and its pictures are as the gallery draws them: legible, and with nothing cut off."""
+    with plt.rc_context():
+        GALLERY.style(None, None)
+        load(name)
+        assert len(plt.get_fignums()) == PAGES[name]
+        for number in plt.get_fignums():
+            GALLERY.check(plt.figure(number), name)
     assert capsys.readouterr().out
 
 
