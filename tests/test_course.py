@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from convex_tsvm.verification.statements.course import LESSONS, lesson
+from convex_tsvm.cli import main
+from convex_tsvm.verification.report import write_notebook
+from convex_tsvm.verification.statements.course import LESSONS, grade, lesson
+from convex_tsvm.verification.statements.statement import paper
 
 pytestmark = pytest.mark.papers
 
@@ -38,6 +41,66 @@ def test_sheets_do_not_import_the_key():
         text = json.dumps(one.sheet(exercise=True))
         assert "import *" not in text
         assert "_key" not in text
+
+
+def filled(one, path, change=lambda place, source: source):
+    """A sheet as a student who knows the key hands it in, but for what is changed; returns how many answers it has."""
+    blank, key = (one.sheet(exercise=exercise) for exercise in (True, False))
+    blanks, codes = ([cell for cell in cells if cell["cell_type"] == "code"] for cells in (blank, key))
+    write_notebook(blank, path)
+    contents = json.loads(path.read_text(encoding="utf-8"))
+    handed_in = [cell for cell in contents["cells"] if cell["cell_type"] == "code"]
+    places = [k for k, cell in enumerate(blanks) if "def answer(" in cell["source"]]
+    for k, (cell, right) in enumerate(zip(handed_in, codes, strict=True)):
+        cell["source"] = change(places.index(k), right["source"]) if k in places else right["source"]
+    path.write_text(json.dumps(contents), encoding="utf-8")
+    return len(places)
+
+
+@pytest.mark.parametrize("one", LESSONS, ids=lambda one: f"lesson {one.number}")
+def test_right_answers_are_right_on_hidden_problems(one, tmp_path):
+    """Those of the key, on problems that no sheet shows; and the cells of a sheet have names of their own."""
+    count = filled(one, tmp_path / "sheet.ipynb")
+    names = [cell["id"] for cell in json.loads((tmp_path / "sheet.ipynb").read_text(encoding="utf-8"))["cells"]]
+    assert len(set(names)) == len(names)
+    for seed in (None, 1, 2):
+        marks = one.marks(tmp_path / "sheet.ipynb", seed)
+        assert len(marks) == count
+        assert [(name, grade.reason) for name, grade in marks if not grade] == []
+
+
+def test_values_of_the_problems_in_the_sheet_are_wrong_on_hidden_ones():
+    """A table of the known values is right in the sheet; on a hidden problem it is not."""
+    for name, number in (("collobert2006", "eq. 1"), ("chapelle2008", "eq. 5"), ("sindhwani2006", "Figure 1.1")):
+        statement = paper(name)[number]
+        known = {len(q.y): statement.claimed(q) for q in statement.quantities()}
+        table = lambda q, known=known: known[len(q.y)]  # noqa: E731
+        assert grade(name, number, table)
+        assert not grade(name, number, table, seed=5)
+
+
+def test_sheets_are_graded_by_the_command_line(tmp_path, capsys):
+    """What a student breaks is that student's; the others' grades stay."""
+    good, bad, other = (tmp_path / f"{name}.ipynb" for name in ("good", "bad", "other"))
+    one = lesson(2)
+    count = filled(one, good)
+    broken = {0: "raise ValueError('no idea')", 1: "nothing = 1", 2: "def answer(q):\n    return np.zeros((3, 17))"}
+    filled(one, bad, broken.get)
+    assert main(["verify", "--lesson", "2", "--grade", str(good), str(bad), "--seed", "3"]) == 0
+    text = capsys.readouterr().out
+    assert f"good.ipynb: {count} of {count} right" in text
+    assert f"bad.ipynb: {count - 3} of {count} right" in text
+    for said in (
+        "the cell raises ValueError: no idea",
+        "the cell defines no answer",
+        "q.z, q.s, and the answer does not",
+    ):
+        assert text.count(said) == 1
+    other.write_text("{}", encoding="utf-8")
+    for argument, said in ((other, "is not a notebook"), (tmp_path / "none.ipynb", "is not a notebook")):
+        assert main(["verify", "--lesson", "2", "--grade", str(argument)]) == 2
+        assert said in capsys.readouterr().err
+    assert {mark.reason for _, mark in lesson(1).marks(good)} == {"the sheet's cell is not there"}
 
 
 def test_lessons_are_numbered():

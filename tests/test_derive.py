@@ -315,7 +315,8 @@ def test_mistakes_are_told():
         "not filled in yet": lambda q: ...,
         "the answer raises AttributeError": lambda q: q.gamma,
         "has shape (2,)": lambda q: np.zeros(2),
-        "at a random point it is": lambda q: 1.0,
+        "the formula depends on q.y, q.alpha, q.K": lambda q: 1.0,
+        "too large at 23 and too small at 1 of 24 values; reveal=True": lambda q: 1.0 + 0 * right(q),
         "is not finite": lambda q: np.nan,
     }  # fmt: skip
     assert made.grade(len(made), right)
@@ -403,7 +404,7 @@ def test_text_latex_html_and_notebook_have_every_step():
         assert len(re.findall(r"\\begin", tex)) == len(re.findall(r"\\end", tex))
         assert len(re.findall(r"\\left[(]", tex)) == len(re.findall(r"\\right[)]", tex))
         cells = made.cells("ct.derive(ct.cccp_tsvm())", exercise=True)
-        assert len(cells) == 2 + 2 * len(made)
+        assert len(cells) == 3 + 2 * len(made)
         blank = [cell["source"] for cell in cells if "return ..." in cell["source"]]
         assert len(blank) == len(made)
 

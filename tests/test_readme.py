@@ -41,7 +41,7 @@ PAGES = {
     "docs/guide/fit.rst": 4,
     "docs/guide/many_points.rst": 4,
     "docs/guide/prototype.rst": 1,
-    "docs/guide/teach.rst": 2,
+    "docs/guide/teach.rst": 3,
     "docs/guide/verify.rst": 3,
 }
 #: What stands for a file or a name in them.

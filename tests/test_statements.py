@@ -147,12 +147,17 @@ def test_a_grade_has_a_reason():
         (lambda q: right(q)[:3], "the answer has shape (3,); it must be (17,)"),
         (lambda q: q.nothing, "the answer raises AttributeError"),
         (lambda q: right(q) * np.nan, "the answer is not finite"),
-        (lambda q: right(q) + np.eye(17)[2], "at entry 2, and should be"),
+        (lambda q: right(q) + np.eye(17)[2], "it is too large at 1 of 17 values; reveal=True"),
+        (lambda q: beyond(q.z, 1), "the formula depends on q.s, and the answer does not"),
+        (right(ct.papers.paper("collobert2006").quantities()[0]) - np.eye(17)[2], "too small at 1 of 17"),
     ]
     for answer, reason in cases:
         grade = ct.papers.grade("collobert2006", 8, answer)
         assert not grade
         assert reason in grade.reason, grade
+        assert "should be " not in grade.reason, "a hint comes before a number"
+    grade = ct.papers.grade("collobert2006", 8, lambda q: right(q) + np.eye(17)[2], reveal=True)
+    assert re.search(r"it is \S+ at entry 2, and should be \S+", grade.reason)
     assert (
         "that is what the paper prints"
         in ct.papers.grade("collobert2006", 4, ct.papers.paper("collobert2006")[4].printed).reason

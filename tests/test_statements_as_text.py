@@ -1,12 +1,13 @@
 """Statements as text: what is printed of them, of what is false as printed, and of the code of their sides."""
 
 import functools
+import re
 
 import numpy as np
 import pytest
 
 from convex_tsvm.verification.report import plain
-from convex_tsvm.verification.statements.course import bare, quantities_of
+from convex_tsvm.verification.statements.course import LESSONS, bare, quantities_of, solution
 from convex_tsvm.verification.statements.statement import Outcome, Paper, PaperReport, function_source, source_of
 
 pytestmark = pytest.mark.papers
@@ -99,21 +100,44 @@ def test_sources_of_sides():
 
 
 class Noted:
-    """Quantities.
+    """Quantities."""
 
-    Attributes
-    ----------
-    a, b : float
-        Two numbers.
+    def __init__(self):
+        self.a, self.b = 1.0, 2.0  # one number; another
+        self.c: int = 3  # a third
+        self.d = 4
 
-    c : int
-        Another one.
-    """
+    @property
+    def e(self):
+        """A fifth.
+
+        Of it there is more to say.
+        """
 
 
 def test_quantities_and_what_is_said_of_them():
-    """An empty line between them says nothing."""
-    assert quantities_of(Noted) == [("q.a, q.b", "float. Two numbers."), ("q.c", "int. Another one.")]
+    """Comments of the lines that set them, and the first lines of docstrings."""
+    assert quantities_of(Noted) == {"q.a": "One number", "q.b": "Another", "q.c": "A third", "q.e": "A fifth"}
+
+
+@pytest.mark.parametrize("one", LESSONS[:3], ids=lambda one: f"lesson {one.number}")
+def test_sheets_say_what_each_quantity_is(one):
+    """All that an answer needs, once, with its form and an example."""
+    sheet = "\n".join(cell["source"] for cell in one.sheet(exercise=True))
+    for statement in one.statements:
+        for name in re.findall(r"\bq\.\w+", solution(statement)):
+            form = r"\((an array, |a number, |a function, |a |slice)"
+            assert re.search(rf"- `{name}`: [A-Zθ½].{{8,}} {form}", sheet), name
+
+
+@pytest.mark.parametrize("one", LESSONS[2:], ids=lambda one: f"lesson {one.number}")
+def test_sheets_of_derivations_list_their_quantities(one):
+    """All that the key's answers use, with shapes and what the symbols mean."""
+    for made, derivation in one.derivations:
+        sheet = "\n".join(cell["source"] for cell in derivation.cells(made, exercise=True))
+        key = "\n".join(cell["source"] for cell in derivation.cells(made))
+        for name in set(re.findall(r"\bq\.\w+", key)):
+            assert re.search(rf"- `{name}(\(t\))?`: .{{4,}}", sheet), name
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ..exact.incumbent import BestLabels
     from ..relaxations import Bound as LowerBound
     from ..relaxations import LowerBoundBuilder, Stage
+    from ..verification import Grade
 
 
 def solve(request: Solve) -> int:
@@ -203,16 +204,31 @@ def _verify_derivation(request: Verify) -> int:
 
 
 def _verify_lesson(request: Verify, number: int) -> int:
-    """Write the sheet of a lesson, and the key to it."""
+    """Write the sheet of a lesson, and the key to it; or grade sheets."""
     from ..verification.statements.course import lesson
 
     if request.data or request.paper:
         raise ValueError("--lesson has papers and problems of its own")
-    solving.refuse_all_but(request, ("lesson", "derivation", "exercise"), "--lesson")
+    solving.refuse_all_but(request, ("lesson", "derivation", "exercise", "grade", "seed"), "--lesson")
     made = lesson(number)
+    if request.grade:
+        return _grade(request, {path: made.marks(path, request.seed) for path in request.grade})
     if not (request.derivation or request.exercise):
         raise ValueError("--lesson: say where the sheet goes with --exercise FILE, and the key with --derivation FILE")
     return _write_sheets(request.derivation, request.exercise, lambda exercise: made.sheet(exercise=exercise))
+
+
+def _grade(request: Verify, marks: dict[str, list[tuple[str, Grade]]]) -> int:
+    """Say what is right in filled-in sheets, by file."""
+    lines, figures = [], []
+    for path, graded in marks.items():
+        right = sum(grade.right for _, grade in graded)
+        lines += [f"{path}: {right} of {len(graded)} right"]
+        lines += [f"  {name}: {grade.reason}" for name, grade in graded if not grade]
+        answers = [{"of": name, "right": grade.right, "reason": grade.reason} for name, grade in graded]
+        figures.append({"file": path, "right": right, "answers": answers})
+    table.say(request, "\n".join(lines), figures)
+    return 0
 
 
 def _write_sheets(whole: str | None, exercise: str | None, cells: Callable[[bool], list[dict[str, Any]]]) -> int:

@@ -330,6 +330,8 @@ class Verify(OfProblem):
         "FILE  write the paper's main derivation as a notebook (.ipynb), or the key to the lesson's sheet"
     )
     exercise: str | None = _paper("FILE  the same with right-hand sides left out, to be graded")
+    grade: Sequence[str] = _paper("FILE  run filled-in sheets of the lesson, and say what is right", (), nargs="+")
+    seed: int | None = _paper("N  draws the problems that --grade tries answers on (default: those of the sheets)")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,12 +1,14 @@
 """Grades of answers: a formula that somebody has written as code, tried at random points, with the kind of mistake."""
 
+import inspect
 import itertools
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from types import CodeType
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -55,6 +57,25 @@ def python_name(symbol: str) -> str:
 class Quantities:
     """What an answer is a function of: the symbols of a derivation as arrays, its sets, and its functions."""
 
+    #: What symbols of a formulation's derivation mean.
+    meanings: ClassVar[Mapping[str, str]] = {
+        "w": "weights of the features",
+        "b": "the bias",
+        "x": "points, a row each",
+        "y": "labels",
+        "C": "costs",
+        "c": "the mean output that the balance asks for",
+        "β": "costs times slopes of the concave part, where the tangents touch",
+        "t⁰": "outputs where the tangents touch",
+        "k": "what does not depend on w and b",
+        "ξ": "slacks",
+        "α": "multipliers",
+        "ν": "multipliers of what is not negative",
+        "μ": "multipliers of upper bounds",
+        "K": "kernel values",
+        "Γ": "the label matrix",
+    }
+
     def __init__(self, derivation: Any, point: Point) -> None:
         start = 0 if derivation.setting.balanced else 1
         for name, members in point.sets.items():
@@ -70,6 +91,27 @@ class Quantities:
             setattr(
                 self, python_name(name), np.vectorize(lambda t, name=name: float(point.apply(name, t)), otypes=[float])
             )
+
+
+def described(derivation: Any) -> Iterator[str]:
+    """What each of the quantities ``q`` is: symbols, with their shapes at a random point, sets, and functions.
+
+    What is not of a formulation has a legend that says what its symbols mean.
+    """
+    q = Quantities(derivation, next(random_points(derivation, derivation.steps[-1].defined)))
+    codes = [as_code(line.formula, False) for line in (derivation.first, *(step.after for step in derivation.steps))]
+    symbols = {python_name(symbol.name): symbol.name for symbol in symbols_of(derivation)}
+    for name, symbol in symbols.items():
+        shape = np.shape(getattr(q, name))
+        first = next((k for k, code in enumerate(codes) if re.search(rf"q\.{name}\b", code)), 0)
+        meaning = "" if derivation.setting.legend else q.meanings.get(symbol, "")
+        since = f"from step {first} on" if first else ""
+        said = ", ".join(filter(None, (symbol, meaning, since)))
+        yield f"`q.{name}`: {said} ({f'an array, shape {shape}' if shape else 'a number'})"
+    for name in sorted(set(re.findall(r" in q\.(\w)\b", " ".join(codes))) - set(symbols)):
+        yield f"`q.{name}`: the set {name}, as indices of arrays (an array, shape {getattr(q, name).shape})"
+    for name in derivation.functions:
+        yield f"`q.{python_name(name)}(t)`: {name} (a function of numbers and arrays)"
 
 
 def as_code(formula: Formula, from_one: bool) -> str:
@@ -114,13 +156,13 @@ def symbols_of(derivation: Any) -> list[Symbol]:
     return list(found.values())
 
 
-def grade(derivation: Any, k: int, answer: Callable[[Any], Any]) -> Grade:
+def grade(derivation: Any, k: int, answer: Callable[[Any], Any], reveal: bool, seed: int | None) -> Grade:
     """See :meth:`Derivation.grade`."""
     integer("k", k, least=1, most=len(derivation))
     if not callable(answer):
         raise ValueError(f"answer={answer!r} must be a function of the quantities q")
     step = derivation[k - 1]
-    points = list(random_points(derivation, step.defined))
+    points = list(random_points(derivation, step.defined, seed))
     wanted = np.array([float(step.after.formula.value(point)) for point in points])
     found = answered(answer, [Quantities(derivation, point) for point in points], [()] * len(points))
     if isinstance(found, Grade):
@@ -131,7 +173,41 @@ def grade(derivation: Any, k: int, answer: Callable[[Any], Any]) -> Grade:
     # An answer may miss the formula by rounding, relative to the larger of 1 and its size.
     if np.all(apart <= 1e-9 * np.maximum(1.0, np.where(np.isfinite(wanted), np.abs(wanted), 1.0))):
         return Grade(True, f"equal at {len(points)} random points")
-    return Grade(False, _mistake(derivation, k, points, got, wanted))
+    mistake = _mistake(derivation, k, points, got, wanted)
+    code = re.sub(r" in q\.\w", "", as_code(step.after.formula, False))  # without the sets of sums
+    return Grade(False, mistake or hint(answer, code, got, wanted, reveal))
+
+
+def hint(answer: Any, code: str, got: Any, wanted: Any, reveal: bool) -> str:
+    """What helps on with an answer: quantities of the formula's code that it has not, or where it is too large.
+
+    With ``reveal`` it is the value that the answer misses by most.
+    """
+    got, wanted = np.atleast_1d(got), np.atleast_1d(wanted)
+    if reveal:
+        k = int(np.argmax(np.abs(got - wanted)))
+        return f"it is {got.flat[k]:.6g}{'' if got.size == 1 else f' at entry {k}'}, and should be {wanted.flat[k]:.6g}"
+    known = names_used(answer)
+    missing = [f"q.{name}" for name in dict.fromkeys(re.findall(r"\bq\.(\w+)", code)) if name not in known]
+    if missing and inspect.isfunction(answer):
+        return f"the formula depends on {', '.join(missing)}, and the answer does not"
+    large, small = int((got > wanted).sum()), int((got < wanted).sum())
+    said = [f"too {how} at {count}" for how, count in (("large", large), ("small", small)) if count]
+    return f"it is {' and '.join(said)} of {got.size} values; reveal=True says by how much"
+
+
+def names_used(answer: Any, callers: tuple[Any, ...] = ()) -> set[str]:
+    """Names in the code of a function, and in that of the functions that it calls."""
+    if not inspect.isfunction(answer) or answer in callers:
+        return set()
+    codes = [answer.__code__]
+    for code in codes:  # those of functions inside it are added as they are found
+        codes += [one for one in code.co_consts if isinstance(one, CodeType)]
+    variables = inspect.getclosurevars(answer)
+    called = (*variables.nonlocals.values(), *variables.globals.values())
+    return {name for code in codes for name in code.co_names}.union(
+        *(names_used(one, (*callers, answer)) for one in called)
+    )
 
 
 def answered(answer: Any, quantities: Sequence[Any], shapes: Sequence[tuple[int, ...]]) -> list[Any] | Grade:
@@ -151,14 +227,15 @@ def answered(answer: Any, quantities: Sequence[Any], shapes: Sequence[tuple[int,
     return found
 
 
-def random_points(derivation: Any, defined: Any) -> Iterator[Point]:
+def random_points(derivation: Any, defined: Any, seed: int | None = None) -> Iterator[Point]:
     """Points with numbers of ordinary size, values of functions, and multipliers where conjugates are finite."""
+    drawn = [] if seed is None else [seed]
     setting = derivation.setting
     functions = {name: lambda _, t, f=function: float(f(t)) for name, function in derivation.functions.items()}
     # Numbers of labelled points, of others, and of features; not those of the proofs.
     sizes = ((2, 2, 3), (3, 1, 2), (2, 4, 2))
     for (number, (known, unknown, dimension)), trial in itertools.product(enumerate(sizes), range(8)):
-        rng, count = np.random.default_rng([number, trial]), known + unknown if setting.free_labels else known
+        rng, count = np.random.default_rng([*drawn, number, trial]), known + unknown if setting.free_labels else known
         signs = tuple(int(sign) for sign in rng.choice((-1, 1), size=count))
         point = setting.point(known, unknown, dimension, signs, partial(rng.normal))
         for i in point.sets["I"]:
@@ -183,7 +260,7 @@ def _in_domain(derivation: Any, point: Point, i: int, rng: Any) -> float:
 
 
 def _mistake(derivation: Any, k: int, points: list[Point], got: Any, wanted: Any) -> str:
-    """What kind of mistake it is: a term's sign or factor, a term missing, or one that is 0 at the optimum only."""
+    """The kind of mistake: a term's sign or factor, a missing one, one that is 0 at the optimum only; or ""."""
     if not np.isfinite(got).all():
         return (
             "the answer is not finite where the formula is" if np.isfinite(wanted).all() else "it is infinite elsewhere"
@@ -214,7 +291,7 @@ def _mistake(derivation: Any, k: int, points: list[Point], got: Any, wanted: Any
     sign = {"<=": 1.0, ">=": -1.0}.get(relation, np.nan)
     if (sign * (got - before) >= -1e-9).all():  # up to rounding
         return "it is a bound, too, but another one than the lemma gives"
-    return f"at a random point it is {got[0]:.6g}, and should be {wanted[0]:.6g}"
+    return ""
 
 
 def _said(names: list[str], factors: list[float], own: int, places: list[int]) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from html import escape
 from typing import Any, ClassVar, Self
 
-from .answers import Grade, as_code, grade
+from .answers import Grade, as_code, described, grade
 from .dual import applied
 from .exact import Exact, Functions
 from .report import code_cell, plain, text_cell
@@ -98,10 +98,10 @@ class Derivation:
         proofs = tuple(step.prove(self.functions, self.setting.points) for step in self.steps)
         return ProvenDerivation(self.title, proofs, time.perf_counter() - began)
 
-    def grade(self, k: int, answer: Callable[[Any], Any]) -> Grade:
+    def grade(self, k: int, answer: Callable[[Any], Any], *, reveal: bool = False, seed: int | None = None) -> Grade:
         """Grade an answer to the k-th step, counted from 1: the formula of the line after it.
 
-        The grade is true if the answer is right, and prints what kind of mistake there is where that can be told.
+        The grade is true if the answer is right; if not it prints what kind of mistake there is, or a hint.
 
         Parameters
         ----------
@@ -111,6 +111,10 @@ class Derivation:
             ``q.y``, ``q.K`` and so on over the points, x_0 first where there is a balance; index arrays ``q.L``,
             ``q.U``, ``q.F``, ``q.I``, ``q.J`` of the sets; and functions such as ``q.ell_L(t)``.  It returns the value
             of the line.
+        reveal : bool
+            Whether a value that the answer misses is shown, in place of a hint.
+        seed : int, optional
+            Draws other points than everybody has.
 
         Examples
         --------
@@ -118,7 +122,7 @@ class Derivation:
         >>> dual.grade(len(dual), lambda q: q.alpha.sum() + 0.5 * (q.y * q.alpha) @ q.K @ (q.y * q.alpha))
         not right: -½ Σ_{i∈L} Σ_{j∈L} y_i α_i y_j α_j K_ij has the wrong sign
         """
-        return grade(self, k, answer)
+        return grade(self, k, answer, reveal, seed)
 
     @property
     def legend(self) -> str:
@@ -188,6 +192,9 @@ class Derivation:
         ``made`` is the code that makes the derivation.
         """
         found = [text_cell(f"# {self.title}\n\n{self.legend}\n\n$$ {self.first.show(True)} $$")]
+        if exercise:
+            head = "Quantities, with shapes at the first of the random points that answers are tried at:\n"
+            found.append(text_cell("\n".join([head, *(f"- {one}" for one in described(self))])))
         found.append(code_cell(f"import numpy as np\nimport convex_tsvm as ct\n\nderivation = {made}"))
         for number, (step, (head, why, formula)) in enumerate(zip(self.steps, self.shown(), strict=True), 1):
             shown = rf"{self.relations[step.relation]}\;?" if exercise else formula

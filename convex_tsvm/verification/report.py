@@ -157,13 +157,12 @@ def _power_of_ten(value: float) -> str:
 
 def text_cell(text: str) -> dict[str, Any]:
     """A cell of Markdown."""
-    return {"cell_type": "markdown", "metadata": {}, "id": _name(text), "source": text}
+    return {"cell_type": "markdown", "metadata": {}, "source": text}
 
 
 def code_cell(text: str) -> dict[str, Any]:
     """A cell of Python that has not been run."""
-    code = {"cell_type": "code", "metadata": {}, "id": _name(text), "source": text}
-    return code | {"execution_count": None, "outputs": []}
+    return {"cell_type": "code", "metadata": {}, "source": text, "execution_count": None, "outputs": []}
 
 
 def write_notebook(cells: list[dict[str, Any]], path: str | Path) -> None:
@@ -171,10 +170,11 @@ def write_notebook(cells: list[dict[str, Any]], path: str | Path) -> None:
     if Path(path).suffix != ".ipynb":
         raise ValueError(f"{str(path)!r} must end in .ipynb")
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
-    contents = {"cells": cells, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
+    named = [{"id": cell_name(place, cell), **cell} for place, cell in enumerate(cells)]
+    contents = {"cells": named, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
     Path(path).write_text(json.dumps(contents, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
-def _name(text: str) -> str:
-    """A cell's identifier, which the notebook format requires: the first 12 hex digits of its text's SHA-256."""
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
+def cell_name(place: int, cell: dict[str, Any]) -> str:
+    """A cell's identifier, which the format requires to be another for each: its place, and a hash of its text."""
+    return f"{place}-{hashlib.sha256(cell['source'].encode()).hexdigest()[:12]}"

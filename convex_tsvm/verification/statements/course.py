@@ -2,19 +2,24 @@
 
 import ast
 import inspect
+import io
+import json
 import re
 import textwrap
 from collections.abc import Callable, Sequence
+from contextlib import redirect_stdout
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ...kernels import RBF, Precomputed
 from ...validation import integer
-from ..answers import Grade, answered
+from ..answers import Grade, answered, hint
 from ..derivation import Derivation
-from ..report import code_cell, text_cell
+from ..report import cell_name, code_cell, text_cell
 from .statement import Proven, Statement
 from .statement import paper as named
 
@@ -78,7 +83,7 @@ def introduced(statements: Sequence[Statement]) -> list[list[tuple[str, str]]]:
     found = []
     for one in statements:
         kind = type(one.quantities()[0])
-        said = {name.removesuffix("()"): text for names, text in quantities_of(kind) for name in names.split(", ")}
+        said = quantities_of(kind)
         new = [name for name in dict.fromkeys(re.findall(r"\bq\.\w+", solution(one))) if name in said]
         found.append([(name, said[name]) for name in new if (kind, name) not in seen])
         seen |= {(kind, name) for name in new}
@@ -98,28 +103,22 @@ def _form(value: Any) -> str:
         inner = " and ".join(map(_form, value)) if len(value) <= 2 else f"{len(value)}, each {_form(value[0])}"
         return f"a {type(value).__name__} of {inner}"
     if not isinstance(value, np.ndarray):
-        return f"a number, here {value:.4g}" if isinstance(value, (int, float)) else f"a {type(value).__name__}"
+        return f"a number, here {value:.4g}" if isinstance(value, (int, float)) else f"{value}"
     first = ", ".join(f"{one:.3g}" for one in value.ravel()[:3].tolist())
     return f"an array, shape {value.shape}, that begins {first}"
 
 
-def quantities_of(kind: type) -> list[tuple[str, str]]:
-    """Pairs of a quantity's name, such as "q.y", and what it is: from the docstrings of a class of quantities."""
-    section = (inspect.getdoc(kind) or "").partition("Attributes\n----------\n")[2]
-    found, names = [], ""
-    for line in section.splitlines():
-        if line and not line.startswith(" "):
-            names, _, form = line.partition(" : ")
-            names = ", ".join(f"q.{name}" for name in names.split(", "))
-            found.append((names, form))
-        elif line.strip():
-            found[-1] = (names, f"{found[-1][1]}. {line.strip()}")
+def quantities_of(kind: type) -> dict[str, str]:
+    """What quantities of a class are, by names such as "q.y": comments of its ``__init__``, docstrings of methods."""
+    made = inspect.getsource(kind).partition("    def __init__")[2].partition("\n    @")[0]
+    found: dict[str, str] = {}
+    for names, text in re.findall(r"^ +(self\.[^=\n]*?)(?:: [^=\n]+)? = .*?  # (.+)$", made, re.MULTILINE):
+        found |= dict(zip((f"q.{name[5:]}" for name in names.split(", ")), text.split("; "), strict=True))
     for name, member in vars(kind).items():
         said = inspect.getdoc(member.func if isinstance(member, cached_property) else member)
         if not name.startswith("_") and said and not isinstance(member, classmethod):
-            call = "()" if inspect.isfunction(member) else ""
-            found.append((f"q.{name}{call}", said.split("\n")[0]))
-    return found
+            found[f"q.{name}"] = said.split("\n")[0].rstrip(".")
+    return {name: text[0].upper() + text[1:] if text[0].isascii() else text for name, text in found.items()}
 
 
 def cells(statements: Sequence[Statement], *, exercise: bool) -> list[dict[str, Any]]:
@@ -172,13 +171,58 @@ class Lesson:
     def sheet(self, *, exercise: bool) -> list[dict[str, Any]]:
         """The cells of the lesson's sheet, or, without ``exercise``, of the key to it."""
         kind = "sheet" if exercise else "answer key"
-        task = "Fill in what is left out, as a function of the quantities `q`, and run the cell: it is graded."
+        task = (
+            "Fill in what is left out, as a function of the quantities `q`, and run the cell: it is graded. "
+            "A wrong answer gets a hint; the argument `reveal=True` of `grade` shows a number instead."
+        )
         found = [text_cell(f"# Lesson {self.number}: {self.title} ({kind})\n\n{task if exercise else ''}".rstrip())]
         if self.statements:
             found += cells(self.statements, exercise=exercise)
         for made, derivation in self.derivations:
             found += derivation.cells(made, exercise=exercise)
         return found
+
+    def marks(self, path: str | Path, seed: int | None = None) -> list[tuple[str, Grade]]:
+        """What each answer of a filled-in sheet is of, and its grade, on problems that are drawn from a seed.
+
+        The notebook's code is run.
+        """
+        sheet = self.sheet(exercise=True)
+        blanks = [cell_name(place, cell) for place, cell in enumerate(sheet) if "def answer(" in cell["source"]]
+        graders: list[tuple[str, Callable[[Any], Grade]]] = [
+            (f"{one.paper} {one.number}", partial(grade, one.paper, one.number, seed=seed)) for one in self.statements
+        ]
+        for _, derivation in self.derivations:
+            steps = range(1, len(derivation) + 1)
+            graders += [(f"{derivation.title}, step {k}", partial(derivation.grade, k, seed=seed)) for k in steps]
+        answers = run_cells(path)
+        missing = Grade(False, "the sheet's cell is not there")
+        found = []
+        for (name, graded), cell in zip(graders, blanks, strict=True):
+            answer = answers.get(cell, missing)
+            found.append((name, answer if isinstance(answer, Grade) else graded(answer)))
+        return found
+
+
+def run_cells(path: str | Path) -> dict[str, Any]:
+    """Run a notebook; the answer that each cell defines, by the cell's identifier, or the grade of one that fails."""
+    try:
+        cells = json.loads(Path(path).read_text(encoding="utf-8"))["cells"]
+        sources = [(cell.get("id"), "".join(cell["source"])) for cell in cells if cell["cell_type"] == "code"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"{str(path)!r} is not a notebook: {error}") from None
+    found: dict[str, Any] = {}
+    names: dict[str, Any] = {"__name__": "__main__"}
+    for cell, source in sources:
+        names.pop("answer", None)
+        try:
+            with redirect_stdout(io.StringIO()):
+                exec(source, names)
+        except Exception as error:  # what a student has written may raise anything
+            found[cell] = Grade(False, f"the cell raises {type(error).__name__}: {error}")
+        else:
+            found[cell] = names.get("answer", Grade(False, "the cell defines no answer"))
+    return found
 
 
 #: The lessons, in their order.
@@ -217,10 +261,10 @@ def lesson(number: int) -> Lesson:
     return LESSONS[integer("lesson", number, least=1, most=len(LESSONS)) - 1]
 
 
-def grade(paper: str, number: str | float, answer: Any) -> Grade:
+def grade(paper: str, number: str | float, answer: Any, *, reveal: bool = False, seed: int | None = None) -> Grade:
     """Grade a right-hand side of a numbered statement.
 
-    The grade is true if the answer is right, and prints the reason, which is a known mistake where the answer is one.
+    The grade is true if the answer is right; if not it prints the kind of mistake, or a hint.
 
     Parameters
     ----------
@@ -231,6 +275,10 @@ def grade(paper: str, number: str | float, answer: Any) -> Grade:
     answer : callable, number or array
         The right-hand side as a function of the paper's quantities ``q`` (their names are those of the derivation
         pages); or its value on the paper's problem of six points.
+    reveal : bool
+        Whether a value that the answer misses is shown, in place of a hint.
+    seed : int, optional
+        Draws the problems that the answer is tried on, in place of the two that everybody has: other points and costs.
 
     Examples
     --------
@@ -241,9 +289,11 @@ def grade(paper: str, number: str | float, answer: Any) -> Grade:
     """
     statement = named(paper)[number]
     if isinstance(statement, Proven):
-        return statement.made.grade(statement.step, answer)
+        return statement.made.grade(statement.step, answer, reveal=reveal, seed=seed)
     # A value is graded on the problem of six points, which is the first.
     problems = statement.quantities() if callable(answer) else statement.quantities()[:1]
+    if seed is not None:
+        problems = [redrawn(q, np.random.default_rng([seed, k])) for k, q in enumerate(problems)]
     wanted = [np.asarray(statement.claimed(q), dtype=float) for q in problems]
     found = answered(answer, problems, [right.shape for right in wanted])
     if isinstance(found, Grade):
@@ -260,7 +310,25 @@ def grade(paper: str, number: str | float, answer: Any) -> Grade:
         others = [np.asarray(side(q), dtype=float) for q in problems]
         if all(a.shape == b.shape and apart(a, b) <= statement.tolerance for a, b in zip(found, others, strict=True)):
             return Grade(False, reason)
-    return Grade(False, _difference(found[0], wanted[0]))
+    k = max(range(len(found)), key=lambda k: apart(found[k], wanted[k]))
+    return Grade(
+        False, _difference(found[k], wanted[k]) or hint(answer, solution(statement), found[k], wanted[k], reveal)
+    )
+
+
+def redrawn(quantities: Any, rng: np.random.Generator) -> Any:
+    """Quantities of a problem with points moved and costs multiplied by a factor; the same if they are of none."""
+    problem = getattr(quantities, "problem", None)
+    if problem is None:
+        return quantities
+    if isinstance(problem.kernel, Precomputed):  # as if points had two features more
+        X = problem.gram * RBF(1.0)(*[0.5 * rng.normal(size=(problem.n, 2))] * 2)
+    else:
+        X = problem.X + 0.3 * problem.X.std(axis=0) * rng.normal(size=problem.X.shape)
+    cost = rng.uniform(0.7, 1.4) * problem.cost
+    own = list(inspect.signature(type(quantities)).parameters)[1:]
+    changed = problem.replace(X=X, C=cost, C_unlabeled=cost)
+    return type(quantities)(changed, *(getattr(quantities, name) for name in own))
 
 
 def apart(value: Any, right: Any) -> float:
@@ -272,16 +340,14 @@ def apart(value: Any, right: Any) -> float:
 
 
 def _difference(value: Any, right: Any) -> str:
-    """What is to be seen of a difference: a sign, a factor, a constant, or where it is largest."""
+    """What is to be seen of a difference: a sign, a factor or a constant; "" if it is none of them."""
     scale = float(np.abs(right).max(initial=0.0)) or 1.0
     if np.allclose(value, -right, atol=1e-6 * scale):
         return "it has the wrong sign"
     factor = float(np.vdot(value, right)) / max(float(np.vdot(right, right)), 1e-300)
-    if np.allclose(value, factor * right, atol=1e-6 * scale):
+    if factor and np.allclose(value, factor * right, atol=1e-6 * scale):
         return f"it is {factor:.4g} times what it should be"
     between = np.atleast_1d(value - right)
     if between.size > 1 and np.ptp(between) <= 1e-6 * scale:
         return f"it differs by the constant {between.flat[0]:.4g}"
-    k = int(np.argmax(np.abs(between)))
-    where = "" if between.size == 1 else f" at entry {k}"
-    return f"it is {np.atleast_1d(value).flat[k]:.6g}{where}, and should be {np.atleast_1d(right).flat[k]:.6g}"
+    return ""

@@ -25,21 +25,26 @@ def V(y: Any, o: Any, p: int = 2) -> Array:
 class Quantities:
     """A problem in the paper's notation: l labelled points first, then u unlabelled ones, squared hinge, C and C*.
 
-    The points z_i of method 1 are the rows of Z, with Z Zᵀ = K; functions are random (w, b) in these coordinates.
-    Losses are compared at t.  So many unlabelled points are to be positive, and r is their share.
+    The points z_i of method 1 are the rows of Z, with Z Zᵀ = K.
     """
 
     def __init__(self, problem: Problem) -> None:
-        self.problem, self.l, self.u, self.n = problem, problem.n_labeled, problem.n_unlabeled, problem.n
-        self.y, self.C, self.C_star = problem.y[: self.l], float(problem.cost[0]), float(problem.cost[-1])
-        self.K, self.Z, self.cost = problem.gram, kernel_factor(problem.gram), problem.cost
+        self.problem, self.n = problem, problem.n  # the problem; number of points
+        self.l = problem.n_labeled  # number of labelled points
+        self.u = problem.n_unlabeled  # number of unlabelled points
+        self.y = problem.y[: self.l]  # the known labels
+        self.C = float(problem.cost[0])  # cost of a labelled point
+        self.C_star = float(problem.cost[-1])  # cost of an unlabelled point
+        self.cost = problem.cost  # costs of all points
+        self.K, self.Z = problem.gram, kernel_factor(problem.gram)  # kernel values; points in coordinates, Z Zᵀ = K
         rng = np.random.default_rng(0)
-        self.functions: list[tuple[Array, float]] = [
-            (rng.normal(0, size, (self.Z.shape[1],)), float(rng.normal())) for size in (0.3, 1.0, 2.0) * 4
+        sizes = (0.3, 1.0, 2.0) * 4
+        self.functions: list[tuple[Array, float]] = [  # random decision functions (w, b)
+            (rng.normal(0, size, (self.Z.shape[1],)), float(rng.normal())) for size in sizes
         ]
-        self.t = np.linspace(-2.5, 2.5, 41) + 0.003
-        self.positive = max(1, self.u // 2)
-        self.r = self.positive / self.u
+        self.t = np.linspace(-2.5, 2.5, 41) + 0.003  # outputs at which losses are compared
+        self.positive = max(1, self.u // 2)  # how many unlabelled points are to be positive
+        self.r = self.positive / self.u  # the share of unlabelled points that is to be positive
 
     @classmethod
     def of(cls, formulation: Formulation, problem: Problem) -> Self | None:
@@ -68,10 +73,11 @@ class Quantities:
         return self.problem.replace(balance=2 * self.r - 1)
 
     def o(self, function: tuple[Array, float]) -> Array:
+        """Outputs w·z_i + b of all points, of a decision function (w, b)."""
         return np.asarray(self.Z @ function[0] + function[1])
 
     def half(self, function: tuple[Array, float]) -> float:
-        """½ ‖w‖²."""
+        """½ ‖w‖² of a decision function (w, b)."""
         return 0.5 * float(function[0] @ function[0])
 
     def whole(self, y_u: Any) -> Array:
@@ -80,7 +86,7 @@ class Quantities:
 
     @cached_property
     def labelings(self) -> list[Array]:
-        """All labels of all points with the known ones."""
+        """Every vector of labels of all points that has the known ones."""
         return [self.whole(y_u) for y_u in itertools.product((-1.0, 1.0), repeat=self.u)]
 
     def solution(self, labels: Array) -> StepSolution:

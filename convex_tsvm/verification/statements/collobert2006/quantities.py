@@ -30,19 +30,23 @@ class Quantities:
     """A TSVM problem in the paper's notation.
 
     Vectors over points have 1 + L + 2U entries: x₀, whose label y is 1, the L labelled points, the U unlabelled ones
-    with label 1, and the same with label -1.  ζ_0, the mean of the known labels, is c.  Losses are compared at z.
+    with label 1, and the same with label -1.  ζ_0, the mean of the known labels, is c.
     """
 
     def __init__(self, problem: Problem, s: float = -0.3) -> None:
-        self.problem, self.s = labelled_first(problem), float(s)
-        self.L, self.U = problem.n_labeled, problem.n_unlabeled
-        self.labeled, self.unlabeled = slice(1, self.L + 1), slice(self.L + 1, self.L + self.U + 1)
-        self.copies = slice(self.L + 1, self.L + 2 * self.U + 1)  # of unlabelled points, with both labels
-        self.y = np.concatenate([[1], self.problem.y[: self.L], np.ones(self.U), -np.ones(self.U)])
-        self.C, self.C_star = float(self.problem.cost[0]), float(self.problem.cost[-1])
-        self.c = float(self.problem.y[: self.L].mean())
+        self.problem, self.s = labelled_first(problem), float(s)  # the problem; where the ramp loss is clipped
+        self.L = problem.n_labeled  # number of labelled points
+        self.U = problem.n_unlabeled  # number of unlabelled points
+        self.labeled = slice(1, self.L + 1)  # entries of the labelled points in vectors over points
+        self.unlabeled = slice(self.L + 1, self.L + self.U + 1)  # entries of the unlabelled points with label 1
+        self.copies = slice(self.L + 1, self.L + 2 * self.U + 1)  # entries of the unlabelled points with both labels
+        known = self.problem.y[: self.L]
+        self.y = np.concatenate([[1], known, np.ones(self.U), -np.ones(self.U)])  # labels of x₀, points and copies
+        self.C = float(self.problem.cost[0])  # cost of a labelled point
+        self.C_star = float(self.problem.cost[-1])  # cost of an unlabelled point
+        self.c = float(known.mean())  # the mean of the known labels
         self.model: Formulation = cccp_tsvm(self.s)
-        self.z = np.linspace(-2, 2, 17) + 0.01
+        self.z = np.linspace(-2, 2, 17) + 0.01  # arguments at which losses are compared
 
     @classmethod
     def of(cls, formulation: Formulation, problem: Problem) -> Self | None:
@@ -67,7 +71,7 @@ class Quantities:
         return np.vstack([Z[self.L :].mean(axis=0), Z, Z[self.L :]])
 
     def f(self, theta: Theta) -> Array:
-        """Outputs w·Φ(x_i) + b."""
+        """Outputs w·Φ(x_i) + b of a decision function theta = (w, b), in the order of y."""
         return np.asarray(self.phi @ theta[0] + theta[1])
 
     def points(self, values: Array) -> Array:
@@ -76,7 +80,7 @@ class Quantities:
 
     @cached_property
     def theta_t(self) -> Theta:
-        """θ^t: the SVM of the labelled points, under the balance."""
+        """θ^t = (w, b) of the SVM of the labelled points, under the balance."""
         return self.theta_of(cccp(svm(balance="linear"), self.problem, tol=1e-9).step)
 
     def theta_of(self, found: StepSolution) -> Theta:
@@ -95,12 +99,12 @@ class Quantities:
 
     @cached_property
     def theta_next(self) -> Theta:
-        """θ^{t+1}."""
+        """θ^{t+1} = (w, b) after the step of CCCP from θ^t."""
         return self.theta_of(NativeSolver(self.problem, tol=1e-11, max_iter=10**6).solve(self.step))
 
     @cached_property
     def others(self) -> list[Theta]:
-        """Random decision functions under the balance."""
+        """Random decision functions (w, b) that meet the balance."""
         rng = np.random.default_rng(0)
         found = []
         for size in (0.1, 0.5, 1.0, 2.0) * 5:
