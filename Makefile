@@ -11,7 +11,7 @@ LOWEST := .venv-lowest
 SECONDS ?= 600
 MINUTES ?= 60
 
-.PHONY: demo test papers papers-compute mutants quick bare portable slow fuzz lint review coverage docs look paper bench lowest dist clean
+.PHONY: demo test papers papers-compute mutants quick bare portable slow fuzz lint review coverage docs look lite paper bench lowest dist clean
 
 demo: $(VENV)/.ready  ## fit a transductive SVM to real data by two solvers: a table, and a picture in demo.png
 	$(BIN)/convex-tsvm compare breast_cancer --sigma 10 --C 10 --methods svm,cccp --solver native,cvxpy --plot demo.png
@@ -76,6 +76,9 @@ docs: $(VENV)/.docs  ## the pages, in docs/_build
 look: docs  ## render every page at four widths, and count what is cut off or overlaps (needs Chromium)
 	$(BIN)/python docs/look.py
 
+lite: $(VENV)/.lite  ## the course as a site whose notebooks run in the browser, in docs/_lite
+	$(BIN)/python docs/lite.py
+
 paper: $(VENV)/.paper  ## the paper and the report, as PDF in paper/_build
 	$(ONE_THREAD) $(BIN)/python paper/build.py
 
@@ -110,7 +113,7 @@ $(VENV)/.ready: pyproject.toml
 	touch $@
 
 # What is needed for some targets only: the dependency group of their name.
-$(VENV)/.bench $(VENV)/.docs $(VENV)/.paper $(VENV)/.review $(VENV)/.coverage: $(VENV)/.%: $(VENV)/.ready
+$(VENV)/.bench $(VENV)/.docs $(VENV)/.lite $(VENV)/.paper $(VENV)/.review $(VENV)/.coverage: $(VENV)/.%: $(VENV)/.ready
 	$(BIN)/python -m pip install --quiet --group $*
 	touch $@
 

@@ -81,7 +81,10 @@ def in_background(function: Callable[..., Any], *arguments: Any) -> Any:
     would bring it down.  Its result is dropped, so the function must not change its arguments.
     """
     pool = ThreadPoolExecutor(1)
-    call = pool.submit(copy_context().run, function, *arguments)
+    try:
+        call = pool.submit(copy_context().run, function, *arguments)
+    except RuntimeError:  # no thread can be started, as in a browser
+        return function(*arguments)
     pool.shutdown(wait=False)
     # Seconds after which the state of a call in the background is looked at again.
     while not wait([call], min(0.2, time_left())).done:

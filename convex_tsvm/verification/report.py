@@ -165,13 +165,13 @@ def code_cell(text: str) -> dict[str, Any]:
     return {"cell_type": "code", "metadata": {}, "source": text, "execution_count": None, "outputs": []}
 
 
-def write_notebook(cells: list[dict[str, Any]], path: str | Path) -> None:
+def write_notebook(cells: list[dict[str, Any]], path: str | Path, kernel: str = "python3") -> None:
     """Write cells to a file; ValueError if its name does not end in .ipynb."""
     if Path(path).suffix != ".ipynb":
         raise ValueError(f"{str(path)!r} must end in .ipynb")
-    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    spec = {"display_name": "Python 3", "language": "python", "name": kernel}
     named = [{"id": cell_name(place, cell), **cell} for place, cell in enumerate(cells)]
-    contents = {"cells": named, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
+    contents = {"cells": named, "metadata": {"kernelspec": spec}, "nbformat": 4, "nbformat_minor": 5}
     Path(path).write_text(json.dumps(contents, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
