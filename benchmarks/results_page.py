@@ -164,9 +164,9 @@ def practice():
     return f"""Few labels, nothing changed
 ---------------------------
 
-Twenty-eight sets, ten draws of few labels, ten to a hundred of them; errors on the unlabelled points, means
-over the {count} smaller
-sets, and on how many of all sets a method is the best or within a standard error of it
+Twenty-eight sets, each with ten draws of ten to a hundred labels: the mean error on the unlabelled points over
+the {count} smaller
+sets, and the number of sets on which a method is the best or within a standard error of the best
 ({kept("practice.md", "all sets")}):
 
 {table(["", "error", "best, or as good"], body)}"""
@@ -197,8 +197,8 @@ Errors in % with 10, 20 and 100 labels, drawn from all points or per class, mean
 
 {table(["", *heads, "mean"], body)}
 
-The best of a row is of the methods that are no ensemble, and nobody knows it beforehand.  The ensemble is most behind
-``SVC(C=10)`` on a set by {worst[0]}, and logistic regression by {worst[1]} points, means of its rows."""
+The best single method of a row is known only afterwards.  By how many points the ensemble is behind at most on one set,
+in the mean of its rows: {worst[0]} behind ``SVC(C=10)``, {worst[1]} behind logistic regression."""
 
 
 def compact_margins():
@@ -223,7 +223,7 @@ def compact_margins():
     return f"""Compact margins
 ---------------
 
-Table 1 of Dai and Niu (2010): MNIST, 8 against 9, so many labelled points a class, 400 unlabelled ones, parameters by
+Table 1 of Dai and Niu (2010): MNIST, 8 against 9, 5 to 200 labelled points a class, 400 unlabelled ones, parameters by
 cross-validation on the labelled points with as many candidates for the TSVMs as for the CMM; test accuracy in
 %, ten trials
 ({kept("compact_margin.md", "all")}):
@@ -232,11 +232,10 @@ cross-validation on the labelled points with as many candidates for the TSVMs as
 
 Drawn per class, as the paper has it, the CMM is {ahead(per_class, "TSVM")} points ahead of the TSVM with the
 hinge and
-{ahead(per_class, "TSVM (ramp)")} ahead of that with the ramp. That does not carry over to labels drawn at
-random, where it is
-{ahead(at_random, "TSVM")} and {ahead(at_random, "TSVM (ramp)")} ahead, that is behind: a balance that is only
-estimated hurts it
-more. With the defaults that the benchmark of practice chose it is ahead of all in both."""
+{ahead(per_class, "TSVM (ramp)")} ahead of that with the ramp. With labels drawn at random it is behind them, by
+{ahead(at_random, "TSVM").removeprefix("-")} and {ahead(at_random, "TSVM (ramp)").removeprefix("-")}: a balance
+that is only estimated hurts it
+more. With our defaults, chosen by ``benchmarks/practice.py``, it is ahead of all in both."""
 
 
 def many_points():
@@ -284,12 +283,12 @@ def default_calls():
         [row["γ"], row["unlabelled"], *(f"{row[key]} ms" for key in ('balance="labeled"', "default", "UniverSVM"))]
         for row in found
     ]
-    return f"""What people call
-----------------
+    return f"""Default calls
+-------------
 
 ``TransductiveSVC().fit(X, y)`` infers the shares of the classes before it fits. 50 labelled points like g50c's, one
-core, whole calls on points that are other ones each time; UniverSVM with the same kernel and costs as a whole process,
-which infers nothing ({kept("defaults.md", "all, with every classifier on ten kinds of data")}):
+core, whole calls, each on new points; UniverSVM is timed as a whole process, with the same kernel and costs, and infers
+nothing ({kept("defaults.md", "all, with every classifier on ten kinds of data")}):
 
 {table(["γ", "unlabelled", 'balance="labeled"', "the default", "UniverSVM"], body)}"""
 
@@ -315,9 +314,9 @@ def linear():
     return f"""Linear functions of many points
 -------------------------------
 
-SVMlin's methods (λ = 10⁻³, λ' = 1, a bias feature), beside its own C++, on two cores; objectives are no higher
-by more than 10⁻⁴ of
-them ({kept("svmlin.md", "all")}):
+SVMlin's methods (λ = 10⁻³, λ' = 1, a bias feature) here and in its own C++, on two cores; our objectives are at
+most a share of
+10⁻⁴ higher ({kept("svmlin.md", "all")}):
 
 {table(["", "points × features", "multi-switch TSVM", "SVMlin", "annealing", "SVMlin"], body)}
 
@@ -351,7 +350,7 @@ def bounds():
 
 The SDP relaxation of De Bie and Cristianini (2004) as an S3VM with vectors for outputs, beside CVXPY on its
 dual form, 20 labelled
-points and so many without labels, every bound proven ({kept("debie2004.md", "all")}):
+points and 100 or 500 without labels, every bound proven ({kept("debie2004.md", "all")}):
 
 {table(["unlabelled", "formulation", "here", "bound below the value by", "CVXPY, SCS", "CVXPY, SDPA"], body)}
 
@@ -383,9 +382,8 @@ def optima():
 Table 1 of {REVIEW}, where every heuristic fails, solved to optimality with 0 % error and a certificate: two
 moons with 200 points
 in 102 dimensions and two labels, {len(moons)} draws, in {seconds(max(row["s"].value for row in moons))} at most
-({kept("exact_moons.md", "all")}; the paper's set is lost, and noise and labelled points of ours are
-those of 62 settings that come nearest to what it prints with moons that no straight line separates,
-{kept("two_moons.md", "all")});
+({kept("exact_moons.md", "all")}; the paper's set is lost: of 62 settings of noise and labelled points, ours comes
+nearest to its figures among those whose moons no straight line separates, {kept("two_moons.md", "all")});
 Coil3, one class against the rest, in {min(solved):.0f} to
 {max(solved):.0f} seconds in
 {len(solved)} of {len(coil)} cases, with a gap of {min(missed):.0f} to {max(missed):.0f} % after ten minutes in
@@ -397,7 +395,7 @@ the others
 
 Instances of Piccialli, Schwiddessen and Sudoso (2024) by their protocol, three draws of labels each, on one core
 with open solvers; a gap of 0.1 % is asked for. {closed} of {len(runs)} runs are closed; their solver, which uses Mosek
-and Gurobi, closes all but two of connectionist with 10 %; the labelled points' SVM is {min(gaps):.0f} to
+and Gurobi, closes all but two of connectionist with 10 %; the bound of the labelled points' SVM is {min(gaps):.0f} to
 {max(gaps):.0f} % off ({kept("exact_published.md", "all")};
 {kept("certificates.md", "certificates of such runs, checked")}).
 The hardware of the published seconds is not stated. With C* = C, which is harder,
@@ -416,7 +414,7 @@ def by_weights():
     drawn = [row for row in rows("exact_weights", "Drawn points") if all(row[name] for name in corners)]
     real = rows("exact_weights", "Real data")
     worst = max(real, key=lambda row: row["missed, %"].value)
-    return f"""**Many points in few dimensions**, by boxes of weights, to 0.1 % on one core: seconds (of the checker),
+    return f"""**Many points in few dimensions**, by boxes of weights, to 0.1 % on one core: seconds (and the checker's),
 nodes. Two Gaussians with large or small overlap, light or heavy costs of unlabelled points
 ({kept("exact_weights.md", "all")}). On {len(real)} instances of real data, of which the first three principal
 axes are taken, the best of the heuristics is {worst["missed, %"]} % above the optimum at most
@@ -437,10 +435,10 @@ def derivatives():
 
 Five hyperparameters (C, C*, σ, s, the mean output) by the gradient of a left-out loss in twenty fits, beside a grid of
 400, on ten sets with 100 labels: mean errors {mean["start, %"]} % at the start, {mean["gradient, %"]} % by gradient,
-{mean["grid, %"]} % by the grid ({kept("tune.md", "all")}). Against differences of fits derivatives are measured in
+{mean["grid, %"]} % by the grid ({kept("tune.md", "all")}). Derivatives are compared with differences of fits on
 {kept("derivatives.md", "a thousand random problems")}, with their time beside the fit's. On {len(paths)} paths of
-solutions with {sum(int(row["breakpoints"].value) for row in paths)} breakpoints fits on both sides are nowhere further
-away than {power(max(row["outputs"].value for row in paths))} ({kept("paths.md", "all")}).
+solutions with {sum(int(row["breakpoints"].value) for row in paths)} breakpoints, outputs of fits on both sides differ
+from the path by at most {power(max(row["outputs"].value for row in paths))} ({kept("paths.md", "all")}).
 
 {table(names, [[row[name] for name in names] for row in found])}"""
 
@@ -470,8 +468,8 @@ def ramps():
         for row in found
     ]
     moons = one(found, problem="two moons", points="200")
-    return f"""**The ramp and the compact margin machine**, which are about more than labels: optima to 0.1 %, and by
-how much the objectives that heuristics reach are above them: the concave-convex procedure from the SVM, with annealing,
+    return f"""**The ramp and the compact margin machine**, which stay nonconvex when labels are known: optima to
+0.1 %, and how far above them three heuristics end: the concave-convex procedure from the SVM, with annealing,
 and from what label switching finds. The README's problem, two moons with 200 points, takes {seconds(moons["s"])}.
 SCIP, given the same program and the optimum, closes {len(by_peer)} of {len(found)} in 120 s
 ({kept("exact_pieces.md", "all")}).

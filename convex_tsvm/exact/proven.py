@@ -71,9 +71,9 @@ class ProvenLabels:
         return np.flatnonzero(self.labels == 0)
 
     def query(self) -> int | None:
-        """The point to ask a label of: not proven, and otherwise in the best of all witnesses; None if all are proven.
+        """The point whose label to ask for: not proven, and labelled otherwise by the best witness; None if there is none.
 
-        Of points that are otherwise in the same witness it is the first, and one without a witness comes last.
+        Of the points that the same witness labels otherwise it is the first; points without a witness come last.
         """
         if not len(self.open):
             return None
