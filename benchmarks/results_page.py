@@ -414,7 +414,7 @@ def by_weights():
     drawn = [row for row in rows("exact_weights", "Drawn points") if all(row[name] for name in corners)]
     real = rows("exact_weights", "Real data")
     worst = max(real, key=lambda row: row["missed, %"].value)
-    return f"""**Many points in few dimensions**, by boxes of weights, to 0.1 % on one core: seconds (and the checker's),
+    return f"""**Many points in few dimensions**, by boxes of weights, to 0.1 % on one core: seconds (the checker's),
 nodes. Two Gaussians with large or small overlap, light or heavy costs of unlabelled points
 ({kept("exact_weights.md", "all")}). On {len(real)} instances of real data, of which the first three principal
 axes are taken, the best of the heuristics is {worst["missed, %"]} % above the optimum at most

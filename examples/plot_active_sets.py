@@ -3,9 +3,10 @@ Newton steps on active sets
 ===========================
 
 The squared hinge loss is a parabola on one side of the margin and zero on the other.  On the points inside their
-margins, the active set, the objective is least squares: Newton's step solves these, by conjugate gradients that need
-products with the points only, and an exact line search follows.  Claims: a handful of steps leads to the optimum; the
-slope along a step is piecewise linear; and conjugate gradients end after as many steps as there are features.
+margins, the active set, the objective is least squares: Newton's step solves this problem, by conjugate gradients that
+need products with the points only, and an exact line search follows.  Claims: a handful of steps leads to the optimum;
+the slope along a step is piecewise linear; and conjugate gradients end after at most as many steps as there are
+features.
 """
 
 import matplotlib.pyplot as plt

@@ -6,8 +6,7 @@ In multi-instance learning a label belongs to a bag of points: it is +1 if any o
 Andrews, Tsochantaridis and Hofmann (2003) charges a bag the hinge loss of its largest output, which is a term of
 several outputs and, for positive bags, the difference of two convex ones.  Claims: on bags of handwritten digits, which
 are positive if there is a 3 among them, fewer new bags are wrong than by an SVM that gives every point the label of its
-bag; the objective falls with every step; and the points that positive bags are positive for are found, though no point
-has a label.
+bag; the objective falls with every step; and the threes in positive bags are found, though no point has a label.
 """
 
 import matplotlib.pyplot as plt
@@ -32,8 +31,8 @@ train = np.arange(80) < 40
 
 # %%
 # A negative bag pays C max(0, 1 + max f).  A positive one pays C max(0, 1 - max f) = C max(1, max f) - C max f, of
-# which the second part is subtracted: its tangent is the output of the bag's best point, the witness.  Any loss
-# is split in this way.
+# which the second part is subtracted: its tangent is the output of the bag's best point, the witness.  Any loss of a
+# largest output is split in this way.
 C = 1.0
 by_bags = ct.formulations.bag_loss(ct.hinge(), bags[train], signs[train], cost=C)
 mi_svm = ct.Formulation(ct.hinge(), balance=None, additions=[by_bags])
@@ -41,7 +40,7 @@ points = bags[train].ravel()
 problem = ct.Problem(X[points], np.zeros(len(points)), balance=None)
 
 # %%
-# The SVM that gives every point the label of its bag is where the steps begin.
+# The steps begin at the SVM that gives every point the label of its bag.
 of_points = np.repeat(signs[train], 5).astype(float)
 svm = ct.cccp(ct.Formulation(ct.hinge(), balance=None), problem.replace(y=of_points, C=C / 5, C_unlabeled=None))
 solution = ct.cccp(mi_svm, problem, start=svm)

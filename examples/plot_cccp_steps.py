@@ -17,7 +17,7 @@ from convex_tsvm.data import load_data
 # %%
 # Forty points on a line, in two groups, with one label each.  A function f(x) = w x without bias has one weight, so
 # that the whole objective can be drawn.  The loss of unlabelled points is the smooth one of chapelle2008, whose concave
-# part bends everywhere: each tangent is another one, and each surrogate is seen by itself.
+# part is curved everywhere: no two tangents are the same, and neither are two surrogates.
 rng = np.random.default_rng(0)
 x = np.concatenate([rng.normal(-1.5, 0.4, 20), rng.normal(1.2, 0.4, 20)])[:, None]
 y = np.zeros(40)
@@ -36,8 +36,8 @@ axes = ct.plot.surrogates(model, problem, start=0.1, n_steps=4, span=(-1.5, 2.5)
 axes = ct.plot.surrogates(model, problem, start=-0.1, n_steps=4, span=(-2.0, 2.0))
 
 # %%
-# The same by the solver, from both sides.  The objective never rises, and the certificate of the last step has the
-# value of the objective, as its surrogate touches it there.
+# The solver, from both starts.  The objective never rises, and the certificate of the last step has the value of the
+# objective, as the surrogate touches the objective there.
 ends = {}
 for start in (0.1, -0.1):
     solution = ct.cccp(model, problem, start=start * x.ravel(), tol=1e-6, max_iter=100)
@@ -50,8 +50,8 @@ for start in (0.1, -0.1):
 assert ends[0.1] < ends[-0.1]
 
 # %%
-# In more dimensions nobody sees the hills.  Two moons, from the supervised SVM, with and without raising C* in ten
-# steps:
+# In more dimensions the objective cannot be drawn.  Two moons, from the supervised SVM, with and without raising C* in
+# ten steps:
 data = load_data("two_moons", split=5)
 moons = ct.Problem(data.X, data.y, kernel=ct.RBF(sigma=0.3), C=10, C_unlabeled=10)
 solutions = {

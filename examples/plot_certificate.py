@@ -3,7 +3,7 @@ Reading a certificate
 =====================
 
 Exact search finds the best labelling of all and writes down why no other is better.  Claims: the certificate is
-checked without the search, by what stands in it; and a certificate that says more than is true is refused.
+checked without the search, from its contents alone; and a certificate that claims too much is refused.
 """
 
 import json
@@ -29,13 +29,13 @@ print(solution)
 
 # %%
 # The tree of the search: every edge gives a point a label, every square is a node that is closed because its bound
-# is no better than the best labelling.  Beside it the bounds on the way.
+# is no better than the best labelling.  On the right, the lower bound during the search.
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.6), layout="constrained")
 ct.plot.tree(solution, ax=left)
 ct.plot.progress(solution, ax=right)
 
 # %%
-# The labels that are proven best, as a matrix: two points are red together if they are of one class.
+# The labels that are proven best, as a matrix: an entry is orange-red if both of its points are of one class.
 ct.plot.label_matrix(solution.labels)
 
 # %%
@@ -46,7 +46,7 @@ print(verdict)
 assert verdict.holds
 
 # %%
-# CCCP is not below it, of course, and the gap says by how much it may be improved.
+# No heuristic ends below this bound; CCCP and label switching end above the optimum.
 heuristic = ct.cccp(model, problem)
 rated = ct.switching(model, problem, start=None)
 print(f"exact {solution.objective:.6f}, CCCP {heuristic.objective:.6f}, label switching {rated.objective:.6f}")

@@ -23,7 +23,7 @@ for axes, shown in (
     (left, [ct.hinge(), ct.losses.relaxed_compact_hinge(1.5, 0.5)]),
     (right, [ct.symmetric_hinge(), ct.losses.relaxed_compact_symmetric_hinge(1.5, 0.5)]),
 ):
-    for loss, style, name in zip(shown, (":", "-"), ("as in the S3VM", "compact, ε = 1.5, ½"), strict=True):
+    for loss, style, name in zip(shown, (":", "-"), ("as in the S3VM", "compact, ε = 1.5, slope ½"), strict=True):
         axes.plot(t, loss(t), style, label=name)
     axes.legend(loc="upper center")
 left.set(title="A labelled point", xlabel="label times output, y f", ylabel="loss", ylim=(-0.2, 6.5))
@@ -58,8 +58,8 @@ for name, error in errors.items():
 assert errors["CMM"] == 0 < errors["RMM"] < 1 / 3 < min(errors["SVM"], errors["TSVM"])
 
 # %%
-# Where CCCP starts decides.  The convex envelope of the CMM's objective is the RMM, which knows of the spread; from the
-# SVM of the labelled points, as in the paper's Algorithm 1, it stays near that.
+# The start of CCCP decides.  The convex envelope of the CMM's objective is the RMM, which already charges the spread;
+# from the SVM of the labelled points, as in the paper's Algorithm 1, CCCP stays near that SVM.
 from_svm = ct.cccp(models["CMM"], problem, start=solutions["SVM"])
 print(f"CMM from the SVM: objective {from_svm.objective:.2f}, {data.error(from_svm.labels):.1%} wrong")
 print(f"CMM from its envelope: objective {solutions['CMM'].objective:.2f}")

@@ -3,9 +3,9 @@ A constraint of your own: links, shares of the classes
 ======================================================
 
 A linear constraint on outputs is one more point with a loss of its own, and so one dual variable: primal, dual, CCCP
-and the native solver take it without knowing.  Claims: four groups of points of which two have a label are told apart
-by two links, which cost what their multipliers say; and where labels were drawn per class, a class share that is known
-from elsewhere mends what the labels say wrongly.
+and the native solver treat it like any other point.  Claims: two links tell four groups of points apart, of which two
+have a label, and cost what their multipliers say; and where labels were drawn per class, a share of the classes that is
+known from elsewhere lowers the error.
 """
 
 import dataclasses
@@ -17,7 +17,7 @@ import convex_tsvm as ct
 from convex_tsvm.data import Data
 
 # %%
-# Four groups, one label in each of two of them.  Which of the other two belongs to which class the points cannot say.
+# Four groups, one label in each of two of them.  The points do not say to which class each of the other two belongs.
 centres = np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, -1.0], [-1.0, 1.0]])
 group = np.repeat(np.arange(4), 20)
 X = centres[group] + 0.25 * np.random.default_rng(0).standard_normal((80, 2))
@@ -42,8 +42,8 @@ assert errors["with two links"] == 0
 assert errors["TSVM"] > 0.2
 
 # %%
-# What a multiplier says: loosen a link by a little, and the optimum of the last convex step falls by that much times
-# the multiplier.
+# What a multiplier says: loosen a link a little, and the optimum of the last convex step falls by this amount times the
+# multiplier.
 step = solutions["with two links"].step.step
 looser = dataclasses.replace(free, constraints=(ct.must_link(0, 40, within=1e-3), ct.must_link(20, 60)))
 instance = ct.Instance(looser, problem)
@@ -65,8 +65,8 @@ for sign in (1, -1):
 shares = Data("80 and 20 %", X, y, truth, ("-1", "+1"))
 given = ct.Problem(X, y, kernel=ct.RBF(sigma=2.0), C=10, C_unlabeled=1)
 solutions = {
-    "as the labels: 50 %": ct.cccp(free, given),
-    "as it is: 20 %": ct.cccp(free, given.replace(balance=2 * 0.2 - 1)),
+    "share of the labels, 50 %": ct.cccp(free, given),
+    "true share, 20 %": ct.cccp(free, given.replace(balance=2 * 0.2 - 1)),
 }
 ct.plot.boundaries(shares, solutions)
 for name, solution in solutions.items():

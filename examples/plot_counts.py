@@ -2,12 +2,13 @@
 How many are positive
 =====================
 
-Of the points without a label often one thing is known, how many of them are positive: from a register, a census, or a
+Often it is known how many of the points without a label are positive: from a register, a census, or a
 second survey (Burgard, Pinheiro and Schmidt 2024).  The balance ``("exact", r)`` keeps such a number, and
 :func:`convex_tsvm.exact.soft_count` lets it be missed at a price for each label.  Claims, on the tumours of Wisconsin,
 labelled by a sample of which four fifths are benign: a TSVM with the true number leaves fewer errors than the SVM; the
-share among the labels misleads it; and with a share that is wrong by a tenth a price for each label finds a number that
-is nearer to the truth, with fewer errors than if it were kept.  For a few points exact search proves the best number.
+share among the labels misleads it; and with a share that is wrong by a tenth, a price for each label finds a number
+nearer to the truth, and leaves fewer errors than the wrong number.  For a few points exact search proves the best
+number.
 """
 
 import matplotlib.pyplot as plt
@@ -39,7 +40,7 @@ def wrong(solution):
 
 
 # %%
-# Without a number, with the true one, with that of the labels, and with one that is wrong by a tenth.
+# Without a share, with the true one, with that of the labels, and with one that is wrong by a tenth.
 svm = ct.cccp(ct.Formulation(ct.hinge(), balance=None), problem.replace(balance=None))
 kept = {r: ct.annealing(ct.tsvm("hinge"), problem.replace(balance=("exact", r))) for r in (share, 0.8, share + 0.1)}
 print(f"SVM: {wrong(svm):.1%} errors")
@@ -48,7 +49,8 @@ for r, solution in kept.items():
 assert wrong(kept[share]) < wrong(svm) < wrong(kept[0.8])
 
 # %%
-# A price for each label that misses the wrong share; switching is the fastest method that keeps numbers.
+# A price for each label by which the number differs from the wrong one; switching is the fastest method that keeps
+# numbers.
 prices = [0.02, 0.08]
 soft = [ct.exact.soft_count(ct.tsvm("hinge"), problem, share + 0.1, price, method="switching") for price in prices]
 for price, found in zip(prices, soft, strict=True):
@@ -61,7 +63,7 @@ assert wrong(best.solution) < wrong(kept[share + 0.1])
 assert best.n_positive <= soft[-1].n_positive, "the dearer labels are, the nearer the number is to that asked for"
 
 # %%
-# Proven, for 24 of the points.
+# For 24 of the points, 16 of them without a label, the best number is proven.
 few = np.r_[0:4, 16:20, 20:36]
 small = ct.Problem(problem.X[few], problem.y[few], C=1.0, C_unlabeled=0.1, balance=("exact", 0.5))
 proven = ct.exact.soft_count(ct.tsvm("hinge"), small, 0.8, 0.02, method="exact", gap=1e-3)
@@ -71,9 +73,9 @@ print(f"objective {proven.objective:.4f}, none is below {proven.lower_bound:.4f}
 assert proven.objective <= proven.lower_bound * 1.002
 
 found = {
-    "no number (SVM)": svm,
-    "the true number": kept[share],
-    "that of the labels": kept[0.8],
+    "no share (SVM)": svm,
+    "the true share": kept[share],
+    "share of the labels": kept[0.8],
     "wrong by a tenth, kept": kept[share + 0.1],
     "wrong by a tenth, at a price": best.solution,
 }

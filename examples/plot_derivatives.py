@@ -2,9 +2,9 @@
 Learning through the fit
 ========================
 
-A solution knows how it moves with everything it was made of: ``solution.derivative("C")``, and, for a function of its
-outputs, ``solution.backward(gradient)`` with respect to all numbers and points at once.  Claims: on handwritten digits
-five hyperparameters that are tuned by the gradient of a left-out loss, twenty fits in all, leave fewer errors than the
+A solution has derivatives with respect to everything that it depends on: ``solution.derivative("C")``, and, for a
+function of its outputs, ``solution.backward(gradient)`` for all numbers and points at once.  Claims: on digits, five
+hyperparameters that are tuned by the gradient of a left-out loss, twenty fits in all, leave fewer errors than the
 defaults; and a linear map in front of the kernel, learned end to end, finds the two features out of twenty that tell
 two moons apart; and along C* the outputs are straight lines from breakpoint to breakpoint.
 """
@@ -52,7 +52,7 @@ def errors(numbers, Z, labeled):
 
 
 # %%
-# One derivative, beside the difference of two fits.
+# One derivative, compared with the difference of two fits.
 numbers, left_out = np.array([1.0, 0.1, np.sqrt(32 * X.var()), -0.3, 0.0]), np.arange(50)
 y = hidden(100, left_out)
 solution = ct.cccp(*model(numbers, X, y), tol=1e-9)
@@ -63,7 +63,7 @@ beside = [ct.cccp(*model(numbers + step * unit, X, y), tol=1e-9).scores for step
 difference = (beside[0] - beside[1]) / (2 * h)
 error = np.abs(derivative.outputs - difference).max() / np.abs(difference).max()
 print(
-    f"df/dC*: as two fits have it to {error:.0e}; the active set stays for {derivative.nearest_kink:.1g} on both sides"
+    f"df/dC* agrees with two fits to {error:.0e}; the active set stays for {derivative.nearest_kink:.1g} on both sides"
 )
 assert error < 1e-6
 
@@ -98,13 +98,13 @@ assert after < 0.8 * before
 
 # %%
 # Two moons under eighteen features of noise; 200 of 600 points have labels.  The map scales every feature: the gradient
-# with respect to the mapped points is that of the map by the chain rule.  Labels are used by turns to fit and to judge.
+# with respect to the mapped points gives that of the map by the chain rule.  Labels serve in turn to fit and to judge.
 truth = np.where(rng.random(600) < 0.5, 1.0, -1.0)
 angle = np.pi * rng.random(600)
 plane = np.column_stack([truth * (np.cos(angle) - 0.5), truth * (np.sin(angle) - 0.25)])
 X = np.column_stack([plane + 0.1 * rng.normal(size=(600, 2)), 0.6 * rng.normal(size=(600, 18))])
 numbers = [3.0, 0.1, 1.0, -0.3, 0.0]
-scales, mean, square, path = np.full(20, 0.4), np.zeros(20), np.zeros(20), []
+scales, mean, square, mapped_losses = np.full(20, 0.4), np.zeros(20), np.zeros(20), []
 unmapped = errors(numbers, X * scales, 200)
 for turn in range(1, 41):
     judged = rng.permutation(200)[:100]
@@ -113,7 +113,7 @@ for turn in range(1, 41):
     slope = scales * (X * solution.backward(gradient)["X"]).sum(axis=0)  # of the scales' logarithms
     mean, square = 0.8 * mean + 0.2 * slope, 0.95 * square + 0.05 * slope**2
     scales = scales * np.exp(-0.1 * mean / (1 - 0.8**turn) / (np.sqrt(square / (1 - 0.95**turn)) + 1e-8))  # Adam
-    path.append(loss)
+    mapped_losses.append(loss)
 learned = errors(numbers, X * scales, 200)
 print(f"two moons: {unmapped:.1f} % errors before, {learned:.1f} % with the map")
 assert learned < 0.2 * unmapped
@@ -133,11 +133,11 @@ assert away < 1e-6
 ct.plot.path(path, parameter="C*")
 
 # %%
-# Left: the left-out losses on both ways.  Right: the scales that were learned, of which the first two features are the
-# moons'.
+# Left: the left-out losses while hyperparameters and scales are learned; from fit to fit the labels that judge the
+# scales change.  Right: the learned scales; the moons are in the first two features.
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
 left.plot(losses, label="five hyperparameters, digits")
-left.plot(path, label="scales of the features, two moons")
+left.plot(mapped_losses, label="scales of the features, two moons")
 left.set(xlabel="fit", ylabel="left-out loss", title="What is lowered")
 left.legend()
 right.bar(np.arange(1, 21), scales)

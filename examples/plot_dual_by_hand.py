@@ -3,8 +3,8 @@ A dual by hand, and by the machine
 ==================================
 
 Six points, two labels, one convex step of the CCCP-TSVM (Collobert et al. 2006): every matrix of the primal and of the
-dual is printed, and the solution, the dual variables γ, the bias b and the outputs f, is found by some fifty lines of
-NumPy that know nothing of the library's.  Claim: they are equal to 1e-8.
+dual is printed, and some fifty lines of NumPy find the solution (the dual variables γ, the bias b and the outputs f)
+without the library's solver.  Claim: both solutions are equal to 1e-8.
 """
 
 import itertools
@@ -43,7 +43,7 @@ beta = np.where(unlabeled, -np.sign(outputs) * (np.abs(outputs) > 0.3), 0.0)
 print("K =", K, "K₀ =", K0, "m =", K0[-1], "C =", cost, "β =", beta, sep="\n")
 
 # %%
-# What the library has under these names is the same.
+# The library's constants of these names are the same.
 constants = {constant.name(): constant.value for constant in primal.constants()}
 assert np.abs(K - problem.gram).max() < 1e-12
 assert np.abs(K0 - constants["K_x0"]).max() < 1e-8
@@ -54,12 +54,13 @@ assert np.abs(K0[-1] - constants["mean"]).max() < 1e-8
 # By hand.  The loss ψ of a point is piecewise linear in its output f: a hinge for a labelled point, with its kink
 # at f = y, and for an unlabelled one max(0, f - 1) + max(0, -f - 1), with kinks at -1 and 1, plus the tangent β f.  At
 # the optimum -γ is a slope of ψ at f.  A point is at a kink, where f is known and γ is not, or on a piece, where γ is
-# known.  Given which, the γ of the points at kinks, the γ₀ of the balance and b solve linear equations.
+# known.  For each choice of kinks and pieces, the γ of the points at kinks, the γ₀ of the balance and b solve linear
+# equations.
 #
 # The kernel matrix of distinct points has an inverse (Micchelli 1986), and so has that of some of them and x₀, unless
-# all four points are among them whose mean x₀ is.  Where all four are at kinks, the equation of x₀ says nothing that
-# theirs do not: their kinks must have the mean 0, or there is no f.  If they have it, γ₀ = 0 will do: a shift t of the
-# four γ, with γ₀ = -4 t, changes no output, and is free.
+# the four unlabelled points, whose mean x₀ is, are all among them.  Where all four are at kinks, the equation of x₀
+# follows from theirs: their kinks must have the mean 0, or there is no solution.  If they have it, γ₀ may be set to 0:
+# adding t to the four γ, with γ₀ = -4 t, changes no output.
 
 
 def pieces(i):
@@ -109,8 +110,8 @@ def optimal(on, at, gamma, f):
 
 
 # %%
-# Every combination of pieces and kinks is tried, 3² · 5⁴ of them: the optimal ones, of which there is one, satisfy the
-# inequalities.  All four unlabelled points are at kinks in 3² · 2⁴ = 144, whose mean is 0 in 3² · 6 of these.
+# All 3² · 5⁴ combinations of pieces and kinks are tried; one of them satisfies the inequalities, and so is optimal.  In
+# 3² · 2⁴ = 144 all four unlabelled points are at kinks, and in 3² · 6 of these the mean of the kinks is 0.
 counts = [len(pieces(i)) for i in range(6)]
 choices = [[("on", k) for k in range(count)] + [("at", k) for k in range(count - 1)] for count in counts]
 found_by_hand, impossible = [], 0
@@ -138,13 +139,13 @@ print({name: f"{value:.0e}" for name, value in differences.items()})
 assert max(differences.values()) < 1e-8
 
 # %%
-# The values agree as well: the primal, the dual, and the objective by hand.
+# The values of the primal and the dual agree as well.
 values = primal.solve(solver="CLARABEL"), dual.solve(solver="CLARABEL")
 print("primal and dual: {:.6f}, {:.6f}".format(*values))
 assert abs(values[0] - values[1]) < 1e-5
 
 # %%
-# What the points pay, and the boundary of the step.
+# The loss of an unlabelled point with the tangent at its output 0.7, and the boundary: CCCP ends with this step.
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
 ct.plot.loss(ct.symmetric_ramp(-0.3), at=0.7, ax=left)
 ct.plot.boundary(ct.cccp(model, problem), ax=right)

@@ -2,7 +2,7 @@
 Exact against heuristics
 ========================
 
-The S3VM objective has one global optimum and many local ones.  Exact search finds the first, with a proof.  Claims, as
+The S3VM objective has many local optima.  Exact search finds the global one, with a proof.  Claims, as
 in Table 1 of Chapelle, Sindhwani and Keerthi (2008): on two moons with one label each the optimum is the truth, every
 heuristic of the field ends more than a tenth above it, and lower objectives go with fewer errors.
 """
@@ -32,8 +32,8 @@ print(exact)
 assert exact.gap <= 1e-4
 
 # %%
-# The others.  Each lowers the same objective, or one that ends in it; the labels they find are rated alike, by the SVM
-# that is trained on all of them.
+# The heuristics.  Each minimizes the same objective or one like it; all labels are rated by the objective of the SVM
+# that is trained on them.
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     found = {
@@ -68,6 +68,6 @@ assert all(above > 10 for name, above in excess.items() if name != "exact search
 assert np.corrcoef(list(excess.values()), list(errors.values()))[0, 1] > 0.3
 
 # %%
-# The best labelling found and the bound on all that is left, over the nodes of the search.
+# The best objective found, and the lower bound of all that is left, over the nodes of the search.
 ct.plot.progress(exact)
 plt.show()

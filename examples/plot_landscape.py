@@ -2,11 +2,11 @@
 Switching, annealing and continuation on one landscape
 ======================================================
 
-The objective of an S3VM with two weights can be seen: a landscape with valleys.  All methods go down in it, and each
+The objective of an S3VM with two weights can be drawn: a landscape with valleys.  All methods descend in it, and each
 makes it easier in its own way: CCCP and label switching raise the cost of unlabelled points from nearly nothing,
 annealing begins with labels that are probabilities, continuation with a smoothed objective, Newton's method with a loss
-that is flat where nothing is decided.  Claims: CCCP and label switching stay in the valley of the supervised SVM;
-annealing, continuation and Newton's method leave it for one that is at least three times as deep.
+that is flat near 0.  Claims: CCCP and label switching stay in the valley of the supervised SVM; annealing, continuation
+and Newton's method leave it for one where the objective is at most a third as high.
 """
 
 import matplotlib.pyplot as plt
@@ -85,7 +85,7 @@ for name in ("annealing", "continuation", "Newton-S3VM"):
     assert heights[name] < heights["CCCP"] / 3
 
 # %%
-# Why the two others stay: along the way from one valley to the other the objective has a hill.
+# Why CCCP and label switching stay: on the line from one valley to the other the objective has a hill.
 way = np.linspace(-0.3, 1.3, 200)
 figure, axes = plt.subplots(figsize=(9.6, 4), layout="constrained")
 for name, model in models.items():

@@ -2,9 +2,9 @@
 The losses, and how CCCP sees them
 ==================================
 
-What an unlabelled point pays for its output, in the catalogue of the papers.  Claims: each loss is the sum of a convex
-and a concave part; with the tangent of the concave part in its place, at any output, what comes out is convex, nowhere
-below the loss, and touches it there; and twice conjugating the convex part gives it back.
+Six losses that the papers give to unlabelled points.  Claims: each loss is the sum of a convex and a concave part; the
+convex part plus the tangent of the concave part at any output, the surrogate, is convex, nowhere below the loss, and
+touches it there; and conjugating the convex part twice gives it back.
 """
 
 import matplotlib.pyplot as plt
@@ -45,17 +45,17 @@ for loss in catalogue:
         assert (loss(t) - surrogate).max() < 1e-12
         assert abs(convex(at) + concave(at) - loss(at)) < 1e-12
     assert np.allclose(convex.conjugate().conjugate()(t), convex(t))
-    print(f"{loss.name}: {loss.latex()}")
+    print(loss)
 
 # %%
 # The conjugate is what a point has in the dual.  For the hinge it is the line s on [-1, 0]: hence the box 0 <= α <= C.
-# The convex part of the symmetric ramp has two kinks, and so its conjugate two bends.
+# The convex part of the symmetric ramp has two kinks, and so its conjugate has two pieces.
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
 ct.plot.conjugate(ct.hinge(), ax=left).set_title("hinge")
 ct.plot.conjugate(ct.symmetric_ramp(-0.3).split()[0], ax=right).set_title("convex part of the symmetric ramp")
 
 # %%
-# An algebra: sums, multiples, minima and reflections of losses are losses.
+# Sums, multiples, minima and reflections of losses are losses.
 hinge = ct.hinge()
 assert hinge.minimum(hinge.reflect()).isclose(ct.symmetric_hinge())
 assert (hinge - ct.hinge(-0.3)).isclose(ct.ramp(-0.3))

@@ -4,10 +4,11 @@ Responses, quantiles, orders
 
 Points need not have one of two labels.  A group of points has a target and a sign for each, and pays ℓ(sign (f(x) -
 target)): regression is a group with the responses as targets.  Claims: a tube gives what libsvm's support vector
-regression gives; a tube that is capped is not misled by outliers, and its best function is proven to be the best; with
-pinball losses a tenth of the responses, or nine, are not above a function, and no more are below it; with a sign for
-each pair of a point and a threshold, the thresholds of five ordered classes come out in order, and the classes are
-nearer than those of a classifier that knows no order; and pairs of points rank others.
+regression gives; a capped tube is not misled by outliers, and its function is proven to be nearly the best; with
+pinball losses at most a tenth of the responses, or nine tenths, are below a function, and at least as many are not
+above it; with a sign for each pair of a point and a threshold, the thresholds of five ordered classes come out in
+order, and predictions are nearer to the true classes than those of a classifier that knows no order; and a function
+learned from pairs of points ranks others.
 """
 
 import matplotlib.pyplot as plt
@@ -44,8 +45,8 @@ print(f"tube: libsvm's function to {difference:.0e}")
 assert difference < 1e-3
 
 # %%
-# Beyond a distance of 0.8 a point is given up: the tube is capped, and no longer convex.  Exact search proves that
-# what concave-convex steps found is within a thousandth of the best.
+# Beyond a distance of 0.8 a point pays no more: the tube is capped, and no longer convex.  Exact search proves that the
+# objective of the concave-convex steps is within two thousandths of the best.
 model, problem, capped = fitted(tube.minimum(0.7))
 exact = ct.exact_search(model, problem, gap=1e-3)
 error = [np.abs(one.decision_function(grid) - np.sin(grid[:, 0])).mean() for one in (regression, capped)]
@@ -65,7 +66,7 @@ for share in (0.1, 0.9):
     print(f"{below:.0%} of the responses are below the quantile of {share:.0%}, {at_most:.0%} not above it")
     assert below <= share <= at_most
 
-figure, ax = plt.subplots(figsize=(7, 4))
+figure, ax = plt.subplots(figsize=(10, 4))
 ax.plot(x, response, "k.", label="responses")
 ax.plot(grid, np.sin(grid), "k:", lw=1, label="curve")
 ax.plot(grid, regression.decision_function(grid), color="tab:orange", label="tube")
@@ -75,13 +76,13 @@ ax.fill_between(
     label="quantiles 10 % to 90 %",
 )  # fmt: skip
 ax.set(xlabel="x", ylabel="response")
-ax.legend(frameon=False)
+ax.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
 figure.tight_layout()
 
 # %%
-# Ordinal labels: the progress of diabetes in five classes of equal size.  Point i and threshold k are one point: its
-# sign is 1 if the class is above the threshold (Li and Lin 2007).  Four features say which threshold it is, and their
-# weights are the thresholds.
+# Ordinal labels: the progress of diabetes in five classes of equal size.  Each pair of a point and a threshold is a
+# point, whose sign is 1 if the class is above the threshold (Li and Lin 2007).  Four features say which threshold it
+# is, and their weights are the thresholds.
 X, progress = scale(load_diabetes().data), load_diabetes().target
 classes = np.searchsorted(np.quantile(progress, [0.2, 0.4, 0.6, 0.8]), progress)
 shuffled = rng.permutation(len(X))
@@ -115,7 +116,7 @@ assert (steps < 0).all(), "the thresholds are in order"
 assert distance[0] < distance[1]
 
 # %%
-# Ranking: 600 pairs of training points, of which the second has progressed further, order the others.
+# Ranking: 600 pairs of training points, whose label says which of the two has progressed further, order other points.
 first, second = rng.choice(train, 600), rng.choice(train, 600)
 unequal = progress[first] != progress[second]
 first, second = first[unequal], second[unequal]

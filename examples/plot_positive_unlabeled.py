@@ -2,11 +2,11 @@
 Positive and unlabelled points
 ==============================
 
-Some points are known to be positive, and of all others nothing is known but how many are: labels of one class.  Claims,
-on handwritten digits, large ones and small ones: where the costs are large, the unbiased risk of du Plessis et al.
-(2015) falls below zero, which no risk can, and new points suffer; the non-negative risk of Kiryo et al. (2017), which
-is twenty lines, stays at zero, and its errors stay where they are; and a TSVM with the share of positive points as its
-balance, which needs no negative label either, leaves fewer errors than both.
+Some points are known to be positive; of the others only the share of positive ones is known.  Claims, on handwritten
+digits from 5 to 9 (positive) and from 0 to 4: where C is large, the unbiased risk of du Plessis et al. (2015) falls
+below zero, which no true risk can; the non-negative risk of Kiryo et al. (2017), which is twenty lines, does not, and
+leaves fewer errors on new points; and a TSVM with the share of positive points as its balance, which needs no negative
+label either, leaves fewer errors than both.
 """
 
 import cvxpy as cp
@@ -34,7 +34,7 @@ def drawn(seed):
 
 # %%
 # With the hinge loss the risk of negative points is that of all points, taken as negative, less that of positive ones.
-# Where that is below zero the non-negative risk has zero in its place: max(0, a - b) = max(a, b) - b.
+# Where that is below zero, the non-negative risk replaces it by zero: max(0, a - b) = max(a, b) - b.
 
 
 def of_negatives(f):
@@ -61,8 +61,8 @@ def estimated(f):
 
 
 # %%
-# No label is paid for by itself: labels and share are in the risk.  The TSVM pays for the labels, for the better label
-# of each other point, and is given the share.
+# Here labels and share enter through the risk alone.  The TSVM pays for the labels and for the better label of each
+# other point, and is given the share as its balance.
 costs, names = [10.0, 30.0, 100.0, 300.0, 1000.0], ("unbiased", "non-negative")
 risks, errors, tsvm = np.zeros((3, 2, 5)), np.zeros((3, 2, 5)), np.zeros(3)
 for seed in range(3):
@@ -89,7 +89,7 @@ assert (risks[:, 1] > -1e-3).all()
 assert (errors.mean(axis=0)[0, 1:] > errors.mean(axis=0)[1, 1:]).all()
 assert tsvm.mean() < errors.mean(axis=0).min()
 
-figure, (left, right) = plt.subplots(1, 2, figsize=(8, 3.4))
+figure, (left, right) = plt.subplots(1, 2, figsize=(11, 3.8), layout="constrained")
 for k, name in enumerate(names):
     left.semilogx(costs, risks.mean(axis=0)[k], "o-", label=name)
     right.semilogx(costs, 100 * errors.mean(axis=0)[k], "o-", label=name)
@@ -97,6 +97,5 @@ right.axhline(100 * tsvm.mean(), ls="--", color="tab:green", label="TSVM with th
 left.axhline(0, color="black", lw=0.8)
 left.set(xlabel="C", ylabel="unbiased risk of the fit")
 right.set(xlabel="C", ylabel="errors of new points, %")
-right.legend(frameon=False)
-figure.tight_layout()
+figure.legend(*right.get_legend_handles_labels(), loc="outside right center")
 plt.show()

@@ -3,9 +3,9 @@ Few labels in practice
 ======================
 
 Three classes of 60, 30 and 10 % of the points, with ten labels each: what can be found out without knowing the truth.
-Claims: as many labels of every class make a balance that is taken from them wrong, and a warning says so; shares that
-are inferred, as they are by default, label at least 5 % more of the points rightly, and so do shares chosen along a
-path and a search; and with few labels unlabelled points are worth more than 5 points of error.
+Claims: with equally many labels of every class, a balance taken from the labels is wrong, and a warning says so; with
+inferred shares, the default, at least 5 % more of the points get the right label, also after a search; and with few
+labels, unlabelled points lower the error by more than 5 points.
 """
 
 import warnings
@@ -32,7 +32,7 @@ def accuracy(clf):
 
 
 # %%
-# With the balance of the labels, and what is said about it.
+# With the balance taken from the labels, and the warning.
 with warnings.catch_warnings(record=True) as told:
     warnings.simplefilter("always")
     counted = ct.TransductiveSVC(balance="labeled").fit(X, y)
@@ -41,19 +41,19 @@ print(f"{accuracy(counted):.1%} right")
 assert "as if drawn per class" in str(told[0].message)
 
 # %%
-# With defaults the shares are inferred: from the counts, which say little where they are equal, and from how well
-# labels are found that are left out.
+# By default the shares are inferred, for several classes from the counts of labels, which say little where they are
+# equal, and from the probabilities that supervised SVMs give to unlabelled points.
 default = ct.TransductiveSVC().fit(X, y)
 print("shares", default.class_shares_.round(2), "±", default.class_shares_error_.round(2))
 print(f"{accuracy(default):.1%} right")
 assert accuracy(default) > accuracy(counted) + 0.05
 
 # %%
-# Beside the supervised SVM.
+# A comparison with the supervised SVM.
 print(ct.selection.compare_supervised(default, X, y))
 
 # %%
-# A search for costs and the width of the kernel.
+# A search for costs and the width of the kernel.  It leaves the defaults only for a candidate that is clearly better.
 search = ct.TransductiveSearchCV(ct.TransductiveSVC()).fit(X, y)
 print(search.best_params_, f"{search.best_score_:.1%} of the labelled points left out are right")
 print(f"{accuracy(search):.1%} right")
@@ -61,7 +61,7 @@ ct.plot.candidates(search)
 assert accuracy(search) > accuracy(counted) + 0.05
 
 # %%
-# What are unlabelled points worth?  A learning curve, for which the truth must be known, and so the shares are.
+# How much do unlabelled points help?  A learning curve needs all true labels, and so the shares are known, too.
 known = {0: 0.6, 1: 0.3, 2: 0.1}
 curve = ct.selection.learning_curve(
     ct.TransductiveSVC(C=10, balance=known), X, truth, n_labeled=[10, 30, 100], n_draws=3

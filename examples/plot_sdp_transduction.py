@@ -4,8 +4,8 @@ The SDP relaxation: an S3VM with vectors for outputs
 
 De Bie and Cristianini (2004) replace the label matrix y yᵀ by any matrix Γ that is positive semidefinite with ones on
 its diagonal.  Claims, on their Figure 1 (ten labelled points, sixty without labels): the labels come out near +1 and -1
-before anything is thresholded, and prove that no other labelling is more than a per cent better; and with Γ = R Rᵀ the
-relaxation is an S3VM again, in which outputs are vectors, and that is how it is solved.
+before anything is thresholded, and the bound proves that no labelling is more than a per cent better; and with Γ = R Rᵀ
+the relaxation is an S3VM again, in which outputs are vectors, and is solved in this form.
 """
 
 import matplotlib.pyplot as plt

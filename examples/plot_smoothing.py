@@ -2,10 +2,10 @@
 Annealing, smoothing, continuation
 ==================================
 
-Three ways to a loss that has few minima at first and ends as the S3VM's (Chapelle, Sindhwani and Keerthi 2008,
-Figures 4 to 6).  Claims: the annealed loss becomes ``max(0, 1 - |t|)²`` as the temperature falls; a wide enough
-Gaussian leaves a function with two minima one; and the minimum that is tracked while the width falls ends in the lower
-of the two, where descent alone from a start near the other does not.
+Annealing and smoothing make losses with few minima, which turn into the S3VM's (Chapelle, Sindhwani and Keerthi 2008,
+Figures 4 to 6).  Claims: the annealed loss becomes ``max(0, 1 - |t|)²`` as the temperature falls; a function with two
+minima has only one when it is smoothed by a wide enough Gaussian; and tracking this minimum while the width falls ends
+in the lower of the two, where descent alone, from the same start near the other, does not.
 """
 
 import matplotlib.pyplot as plt

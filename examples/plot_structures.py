@@ -2,13 +2,13 @@
 Which structure has my data?
 ============================
 
-Unlabelled points help if classes have a structure that a method means: round clusters, threads along which neighbours
-are of one class, or no more than a plane between them.  Nobody knows beforehand which it is.  Here are four kinds of
+Unlabelled points help if the classes have the structure that a method assumes: round clusters, threads along which
+neighbours are of one class, or a plane between them.  Which one it is, nobody knows beforehand.  Here are four kinds of
 data in the plane, with twelve labels each, and four families of SVMs; :class:`TransductiveEnsemble
-<convex_tsvm.selection.TransductiveEnsemble>` weighs them by what labels that are left out say of their kernels.
-Claims: a plane is as good as anything for clouds, and useless for rings, where its weight falls below 0.1; the families
-that know of neighbours are right about rings and moons; and the average is nowhere more than a point behind the best
-family, though nobody told it which that is.
+<convex_tsvm.selection.TransductiveEnsemble>` weighs the families by how well their kernels predict left-out labels.
+Claims: the linear family is as good as any for clouds, but useless for rings, where its weight is below 0.1; the other
+families are right about rings and moons; and the average is nowhere more than a point behind the best family, though
+nobody told it which that is.
 """
 
 import warnings
@@ -65,7 +65,7 @@ for kind, make in KINDS.items():
     print(f"{kind}: errors in % of {told}; weights {', '.join(f'{one:.2f}' for one in weights[kind])}")
 
 # %%
-# What the claims say.
+# The claims.
 table = dict(zip(KINDS, np.array(list(errors.values())), strict=True))
 assert table["two clouds"][3] <= table["two clouds"][:3].min() + 0.5
 assert table["two rings"][3] > 30
@@ -74,7 +74,8 @@ assert max(table["two rings"][:3].max(), table["two moons"][:3].max()) < 10 < ta
 assert all(row[4] <= row[:4].min() + 1 for row in table.values())
 
 # %%
-# Probabilities of the average, from one class to the other, with the labels as larger marks.
+# Probabilities of the average, from one class (red) to the other (blue), with the labelled points as larger marks and
+# the weights of the families.
 figure, axes = plt.subplots(2, 2, figsize=(9, 8))
 for ax, (kind, (clf, X, y, truth)) in zip(axes.ravel(), shown.items(), strict=True):
     low, high = X.min(axis=0) - 0.4, X.max(axis=0) + 0.4

@@ -2,8 +2,8 @@
 Transductive or inductive?
 ==========================
 
-An S3VM labels the points it was trained with, and it labels new ones.  Does it matter which it has seen?  Chapelle,
-Sindhwani and Keerthi (2008, §5.5 and Figure 10) find that it does where unlabelled and test points are not alike.
+An S3VM labels the points it was trained with, and new ones.  Is it better on those that it has seen?  Chapelle,
+Sindhwani and Keerthi (2008, §5.5 and Figure 10) find that it is where unlabelled and test points are not alike.
 Claims: the larger the angle between the principal directions of the two sets, the more it pays to have seen a point;
 and on the same test points an S3VM that has seen them errs less than one that has seen others of the same
 distribution (Collobert, Sinz, Weston and Bottou 2006, Table 6).
@@ -63,8 +63,8 @@ def angle(first, second):
 
 
 # %%
-# Is it the angle?  For draws that are biased more and more, the error on the unlabelled points less that on the test
-# points: below zero, it paid to have seen a point.
+# Does the angle matter?  For more and more biased draws, the error on the unlabelled points minus that on the test
+# points: below zero, it pays to have seen a point.
 rng, rows = np.random.default_rng(0), []
 for strength in np.linspace(0, 4, 16):
     X, truth = gaussians(550, rng)
@@ -97,7 +97,7 @@ left.plot(rows[:, 0], rows[:, 1], "o")
 ends = np.array([rows[:, 0].min(), rows[:, 0].max()])
 left.plot(ends, np.polyval(np.polyfit(*rows.T, 1), ends), color="gray")
 left.axhline(0, color="black", linewidth=0.5)
-left.set(xlabel="angle between principal directions, degrees", ylabel="error on seen less unseen points, %")
+left.set(xlabel="angle between principal directions, degrees", ylabel="error, seen minus unseen points, %")
 left.set_title("Points that are not alike")
 right.plot([0, 1], pairs.T, color=COLORS["error"], alpha=0.3)
 right.plot([0, 1], pairs.mean(axis=0), "o-", color="black")

@@ -2,10 +2,10 @@
 The tree of branch and bound
 ============================
 
-A node of the search is a set of labels that are settled.  Its bound is a number that no labelling with them gets below:
-at its weakest the SVM of the labels settled.  Claims: bounds rise along every branch, a node is closed when its bound
-is no better than the best labelling known, the leaves together cover all labellings, and a stronger bound needs fewer
-nodes for the same optimum.
+A node of the search is a set of labels that are fixed.  Its bound is a number that no labelling with these labels is
+below: the weakest is the value of the SVM of the points with fixed labels.  Claims: bounds never fall along a branch, a
+node is closed when its bound is no better than the best labelling known, the leaves together cover all labellings, and
+a stronger bound needs fewer nodes for the same optimum.
 """
 
 import matplotlib.pyplot as plt
@@ -23,14 +23,14 @@ model = ct.s3vm()
 
 # %%
 # With the weakest bound, that of the SVM, and a simple rule for the point to branch on, the tree is small enough to be
-# drawn: an edge is the label that a point gets, red for +1 and blue for -1; squares are closed.
+# drawn: an edge gives a point its label, orange-red for +1 and blue for -1; squares are closed nodes.
 weak = ct.exact_search(model, problem, bounds="svm", branching="confidence")
 print(weak)
 figure, axes = plt.subplots(figsize=(11, 6), layout="constrained")
 ct.plot.tree(weak, ax=axes)
 
 # %%
-# Bounds rise: a node knows what its parent knows, and one label more.
+# Bounds never fall: a node has the labels of its parent, and one more.
 bounds = [node.bound for node in weak.tree]
 rising = [node.bound >= bounds[node.parent] - 1e-9 for node in weak.tree if node.parent >= 0]
 print(f"{sum(rising)} of {len(rising)} nodes have a bound no lower than their parent's")
@@ -56,6 +56,6 @@ assert (labels == weak.labels).all()
 assert strong.n_nodes <= weak.n_nodes
 
 # %%
-# From the root on: the best labelling is there early, and most of the work is to prove it.
+# The best labelling is found early; most of the work is to prove that none is better.
 ct.plot.progress(weak)
 plt.show()

@@ -4,7 +4,7 @@ Two moons: what unlabelled points are good for
 
 Six labelled points say little about two moons.  A supervised SVM draws its boundary between those six; the transductive
 SVM of Collobert et al. (2006) also keeps the boundary away from the points without labels, and so finds the gap.
-Claim: over ten draws of the six labels it errs at most a third as often.
+Claim: over ten draws of the six labels the transductive SVM errs at most a third as often.
 """
 
 import matplotlib.pyplot as plt
@@ -32,7 +32,7 @@ solutions = {"SVM": ct.cccp(ct.svm(), problem), "TSVM": ct.cccp(model, problem)}
 ct.plot.boundaries(data, solutions)
 
 # %%
-# One picture proves nothing: the same for ten draws of the six labels.
+# The same for ten draws of the six labels.
 errors = {"SVM": [], "TSVM": []}
 for split in range(10):
     data = load_data("two_moons", split=split)

@@ -2,10 +2,10 @@
 When unlabelled points hurt
 ===========================
 
-A semi-supervised SVM believes that a boundary runs where points are rare.  Where it does not, unlabelled points
-mislead. Claims: on two clusters across which the classes divide, the TSVM errs more than the SVM of the same
-labels, and the more so the better its objective; the share of points that both label alike says that something is
-wrong, and the safe S4VM (Li and Zhou 2015) stays near the SVM.
+A semi-supervised SVM assumes that the boundary between the classes runs where points are rare.  Where it does not,
+unlabelled points mislead.  Claims: on two clusters, each of which contains both classes, the TSVM errs more than the
+SVM of the same labels; the share of points that both label alike shows that something is wrong; and the safe S4VM (Li
+and Zhou 2015) stays near the SVM.
 """
 
 import matplotlib.pyplot as plt
@@ -15,7 +15,7 @@ import convex_tsvm as ct
 from convex_tsvm.plot import COLORS
 
 # %%
-# Two clusters, left and right; the classes are above and below.  Twelve labels, which show the truth.
+# Two clusters, left and right; the classes are above and below.  Twelve points have labels.
 rng = np.random.default_rng(0)
 X = np.concatenate([rng.normal([-2, 0], [0.5, 1.0], (100, 2)), rng.normal([2, 0], [0.5, 1.0], (100, 2))])
 truth = (X[:, 1] > 0).astype(int)
@@ -46,8 +46,7 @@ for ax, (name, clf) in zip(axes, classifiers.items(), strict=True):
     ax.set_title(f"{name}: {100 * errors[name]:.1f} % error")
 
 # %%
-# What can be seen without the truth: the two disagree on many points, and labels that are left out are found less
-# often.
+# What can be seen without the truth: SVM and TSVM disagree on many points, and the TSVM predicts left-out labels worse.
 found = ct.selection.compare_supervised(classifiers["TSVM"], X, y, cv=4)
 print(found)
 print({name: f"{100 * error:.1f} %" for name, error in errors.items()})

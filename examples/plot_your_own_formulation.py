@@ -16,7 +16,7 @@ import convex_tsvm as ct
 from convex_tsvm.data import Data
 
 # %%
-# The losses: a ramp, which is the hinge up to 0 and constant beyond, and the symmetric ramp.
+# The losses: a ramp, which is the hinge where y f >= 0 and constant below, and the symmetric ramp.
 robust = ct.Formulation(
     labeled=ct.ramp(0.0), unlabeled=ct.symmetric_ramp(s=-0.3), balance="linear", name="TSVM of doubted labels"
 )
@@ -64,8 +64,8 @@ assert report.passed
 
 # %%
 # The farther away the point, the more the hinge loss pays for its label, and the more it turns the boundary.  The ramp
-# pays 1 and no more, so that its tangent is flat there and the point has no say; as long as CCCP, which starts where
-# both are convex, does not end in the valley of the wrong label all the same.  Twelve draws for every distance:
+# pays 1 and no more: its tangent is flat there, and the point has no pull, unless CCCP, which starts at the convex
+# envelope, ends in the valley of the wrong label all the same.  Twelve draws for every distance:
 distances, errors = [2.0, 6.0, 10.0, 15.0], {"hinge on labels": [], "ramp on labels": []}
 for distance in distances:
     drawn = [with_wrong_label(distance, seed) for seed in range(12)]
@@ -83,7 +83,7 @@ ten = distances.index(10.0)
 assert np.mean(errors["ramp on labels"][ten]) < 0.75 * np.mean(errors["hinge on labels"][ten])
 
 # %%
-# As an estimator, with everything that scikit-learn does with one.
+# As an estimator of scikit-learn.
 clf = ct.TransductiveSVC(loss=robust, kernel="linear", C=1, unlabeled=0).fit(data.X, data.y)
 print(f"{data.error(clf.transduction_):.1%} of the unlabelled points wrong")
 plt.show()

@@ -2,13 +2,13 @@
 A method of your own
 ====================
 
-A method says which convex steps are solved, one after the other.  What is around it (the solver, the trace, the best
-point, Ctrl-C, time limits, an exact balance, estimators) is there already.  The one on this page is the boosted
+A method says which convex steps are solved, one after the other.  All else (the solver, the trace, the best
+solution, Ctrl-C, time limits, an exact balance, estimators) is there already.  The method on this page is the boosted
 concave-convex procedure of Aragón Artacho and Vuong (2020): a step of CCCP gives a direction, along which the objective
 goes on falling for a while, and the next tangents are taken where it has fallen most.
 
-Claims: the objective falls at every step; on ten problems the boosted procedure takes less than half as many steps as
-CCCP, to objectives that are no higher on the mean; and it is a method like any other, in ``minimize``, in
+Claims: the objective falls at every step; on three problems the boosted procedure takes less than half as many steps as
+CCCP, to objectives that are no higher in the mean; and it is a method like any other, in ``minimize``, in
 ``TransductiveSVC`` and with an exact balance.
 """
 
@@ -21,7 +21,7 @@ import convex_tsvm as ct
 
 
 # %%
-# All of it.  ``run.solve`` solves a step, ``run.record`` makes it part of the trace, ``run.value`` is the objective.
+# The whole method.  ``run.solve`` solves a step, ``run.record`` adds it to the trace, ``run.value`` is the objective.
 class Boosted(ct.Method):
     """CCCP whose tangents are taken further on: at f + λ (f - f before), for the best λ that is tried."""
 
@@ -63,7 +63,7 @@ class Boosted(ct.Method):
 
 # %%
 # A loss at which CCCP is slow: exp(-5 t²) as the parabola 5 t² and what is left, which is concave.  Its tangents go on
-# changing for hundreds of steps, where those of the ramp are two numbers.
+# changing for hundreds of steps, where those of the ramp have few slopes.
 rest = ct.losses.SmoothConcave(lambda t: np.exp(-5 * t**2) - 5 * t**2, lambda t: -10 * t * np.exp(-5 * t**2) - 10 * t)
 model = ct.Formulation(ct.squared_hinge(), ct.losses.DCLoss(ct.losses.PLQ([], [(5, 0, 0)]), rest, name="exp(-5 t²)"))
 
@@ -100,7 +100,7 @@ axes.set(xlabel="step", ylabel="objective", xscale="log", title="the boosted pro
 axes.legend()
 
 # %%
-# In an estimator, and with the number of positive labels prescribed, as near as a mean output brings it:
+# In an estimator, and with a prescribed number of positive labels, met as nearly as a mean output allows:
 problem = problems[0]
 y = np.where(problem.y == 0, -1, problem.y > 0)
 classifier = ct.TransductiveSVC(method=Boosted(), loss=model, sigma=1.0, balance=0.0).fit(problem.X, y)

@@ -2,15 +2,15 @@
 A regularizer of your own
 =========================
 
-What a function is charged for itself need not be half its squared norm.  A regularizer is a convex function R of the
-weights, as a number and as a CVXPY expression.  The certificate has its conjugate R*(v), the largest v·w - R(w), too,
-which is found by a small CVXPY problem; who writes R* down gets the dual problem.  The one on this page charges
-differences of neighbouring weights, as for spectra or signals, where features are in an order:
+The regularizer need not be half the squared norm.  It is a convex function R of the weights, given as a number and as a
+CVXPY expression.  The certificate also needs its conjugate, the largest v·w - R(w) as a function of v, which a small
+CVXPY problem finds; with the conjugate written down there is the dual problem, too.  The regularizer on this page
+charges differences of neighbouring weights, as for spectra or signals, where features are in an order:
 ½ ‖w‖² + ½ λ Σ (w_{j+1} - w_j)².
 
-Claims: R alone gives the solution and its certificate; with R* primal and dual have one value, and solution and
-certificate stay; ``verify`` passes, and catches a conjugate that is wrong; and on signals whose classes differ in one
-smooth bump the fused weights err less than those of ½ ‖w‖².
+Claims: R alone gives the solution and its certificate; with the conjugate R*, primal and dual have one value, and
+solution and certificate stay the same; ``verify`` passes, and catches a conjugate that is wrong; and on signals whose
+classes differ in one smooth bump, this regularizer errs less than ½ ‖w‖².
 """
 
 import warnings
@@ -23,7 +23,7 @@ import convex_tsvm as ct
 
 
 # %%
-# R, and no more.
+# R alone.
 @dataclass(frozen=True)
 class Smooth(ct.formulations.Regularizer):
     """Half the squared norm, and λ/2 times the squares of the differences of neighbouring weights."""
@@ -98,7 +98,7 @@ assert ct.verify(model, problem).passed
 
 
 # %%
-# A conjugate that is wrong is found.
+# ``verify`` finds a conjugate that is wrong.
 @dataclass(frozen=True)
 class Wrong(WithDual):
     """The same with twice the conjugate."""

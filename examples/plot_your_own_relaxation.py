@@ -2,13 +2,13 @@
 A relaxation of your own
 ========================
 
-A relaxation is a class with two methods: for which problems it is, and how it tightens a bound by proofs.  The one on
-this page is that of WellSVM (Li, Tsang, Kwok and Zhou 2013): label vectors become convex combinations of label
-matrices ŷ ŷᵀ, found one by one.  The relaxation of De Bie and Cristianini allows every matrix Γ ⪰ 0 with ones on its
-diagonal, of which these are some, so that it is never above.
+A relaxation is a class with two methods: ``why_not`` says for which problems it is not, ``tighten`` raises a bound by
+proofs.  The one on this page is that of WellSVM (Li, Tsang, Kwok and Zhou 2013): the label matrix becomes a convex
+combination of matrices ŷ ŷᵀ, found one by one.  The relaxation of De Bie and Cristianini allows every matrix Γ ⪰ 0 with
+ones on its diagonal, these combinations included, so that its bound is never higher.
 
 Claims: on ten problems the bounds are in this order, the SVM of the labelled points, the SDP, WellSVM, the optimum; and
-the new class is asked by ``LowerBoundBuilder`` like any other, at a node with more labels, too.
+``LowerBoundBuilder`` takes the new class like any other, also at a node with more labels.
 """
 
 import itertools
@@ -24,7 +24,7 @@ from convex_tsvm.relaxations import Proof, Relaxation
 # %%
 # With hinge losses the SVM of labels ŷ has the value max over 0 <= α <= c of Σ α - ½ (α ∘ ŷ)ᵀ G (α ∘ ŷ), so that for
 # any α the least over all ŷ is a bound.  For a dozen points without a label the least is found by trying all of them,
-# which is what makes it a proof; WellSVM itself looks for a good one, and has no bound that holds.
+# which is what makes it a proof; WellSVM itself only looks for a good one, and so has no proven bound.
 def labellings(y):
     """All labels of the points where y is 0, one a row."""
     unknown = np.flatnonzero(y == 0)
@@ -101,7 +101,7 @@ for seed in range(10):
     assert (np.diff(values) >= -1e-4 * optimum).all()
     bounds.append(values / optimum)
 bounds = np.array(bounds)
-print(dict(zip(names, bounds.mean(axis=0).round(4), strict=True)))
+print("bounds, as shares of the optimum:", ", ".join(map("{} {:.3f}".format, names, bounds.mean(axis=0))))
 figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
 for shift, (name, shares) in zip((-0.25, 0, 0.25), zip(names, bounds.T, strict=True), strict=True):
     axes.bar(np.arange(1, 11) + shift, 100 * (1 - shares), width=0.25, label=name)
@@ -110,7 +110,7 @@ axes.set_xticks(np.arange(1, 11))
 axes.legend()
 
 # %%
-# At a node: with one more label the bound rises, and one of both halves has the optimum.
+# At a node: one more label never lowers the bound, and one of the two halves contains the optimum.
 problem = problem_of(0)
 builder = ct.LowerBoundBuilder(model, problem, relaxation=WellSVM)
 root, halves = builder.bound(), []

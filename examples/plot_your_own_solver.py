@@ -2,10 +2,10 @@
 A solver of your own
 ====================
 
-Every method poses convex problems of one kind, and whatever solves them can be handed in.  Here it is some twenty
-lines of operator splitting (ADMM; Boyd et al. 2011): one factorization of the kernel matrix, and in every iteration a
-product with it and the proximal map of each point's loss, which every loss of the library knows.  Claims: CCCP with
-it finds what the native solver finds, and the certificate, which is recomputed from the dual variables alone, says so.
+Every method poses convex problems of one kind, and takes any solver of these.  Here it is some twenty lines of operator
+splitting (ADMM; Boyd et al. 2011): one factorization of the kernel matrix, and in every iteration a product with it and
+the proximal map of each point's loss, which every loss of the library has.  Claims: CCCP with it finds what the native
+solver finds, and the certificate, which is recomputed from the dual variables alone, says so.
 """
 
 import matplotlib.pyplot as plt
@@ -63,7 +63,7 @@ print(mine, native, sep="\n\n")
 print(mine.certificate())
 
 # %%
-# The same points, to the accuracy that splitting has reached.
+# The same solution, to the accuracy that splitting has reached.
 assert abs(mine.objective - native.objective) < 1e-4 * native.objective
 assert (mine.labels == native.labels).all()
 assert mine.certificate().gap < 1e-4
@@ -75,7 +75,7 @@ switched = ct.switching(labels, problem, solver=solver)
 print(f"label switching: {switched.objective:.6f}, {data.error(switched.labels):.1%} wrong")
 
 # %%
-# How fast?  The violation that is left after so many iterations, of the first step.
+# How fast?  The largest violation that is left in the first step, by the number of iterations.
 step = ct.Instance(model, problem).step()
 counts, left = (10, 30, 100, 300, 1000), {}
 for rho in (0.1, 1.0, 10.0):

@@ -2,10 +2,10 @@
 A loss of your own
 ==================
 
-Take a loss that no paper has: a squared hinge on either side, capped, so that a point deep inside the margin neither
-pulls nor is pulled.  Claims: written as a minimum of functions that exist, it gives everything else, the convex and
-the concave part, the primal and the dual of a step with one value, CCCP by CVXPY and by the native solver with one
-answer, and every line of its derivation holds.
+Take a loss that no paper has: a squared hinge on either side, capped, so that a point deep inside the margin has no
+pull.  Claims: written as a minimum of known functions, it gives everything else, the convex and the concave part, the
+primal and the dual of a step with one value, CCCP by CVXPY and by the native solver with one answer, and every line of
+its derivation holds.
 """
 
 import matplotlib.pyplot as plt
@@ -20,15 +20,14 @@ side = ct.squared_hinge()
 cap = ct.losses.PLQ([], [(0, 0, 0.5)])
 loss = side.minimum(side.reflect()).minimum(cap).named("capped squared hinge")
 print(loss)
-print(loss.latex())
 ct.plot.loss(loss, at=0.6)
 
 # %%
-# With it a formulation, and a problem.
+# A formulation with this loss, and a problem.  Notebooks show ``model`` as formulas; ``model.latex()`` has their LaTeX.
 model = ct.Formulation(labeled=side, unlabeled=loss, balance="linear", name="capped S3VM")
 data = load_data("two_moons")
 problem = ct.Problem(data.X, data.y, kernel=ct.RBF(sigma=0.3), C=10)
-print(model.latex())
+print(model)
 
 # %%
 # What follows from it.  The step that CCCP takes at outputs of 0, as a CVXPY problem, and its dual:
@@ -40,7 +39,7 @@ print(f"least primal {values[0]:.8f}, greatest dual {values[1]:.8f}")
 assert abs(values[0] - values[1]) < 1e-6 * abs(values[0])
 
 # %%
-# Its dual and its CCCP derive themselves, in steps that are proven: for every output, every point and every multiplier.
+# Its dual and its CCCP are derived in steps that are proven: for every output, every point and every multiplier.
 derivation = model.derive("dual")
 print(derivation)
 print(derivation.prove())
@@ -49,7 +48,7 @@ assert model.derive("cccp").prove().proven
 assert len(derivation) == 10
 
 # %%
-# So do those of another loss, capped by a parabola as a roof.
+# The same for another loss, whose cap is a parabola.
 pieces = [(0, 0, 0), (0, 1, 1.5), (-1, 0, 1.25), (0, -1, 1.5), (0, 0, 0)]
 roof = ct.losses.PLQ([-1.5, -0.5, 0.5, 1.5], pieces, name="a roof")
 assert ct.Formulation(ct.hinge(), roof).derive("dual").prove().proven

@@ -71,7 +71,7 @@ class ProvenLabels:
         return np.flatnonzero(self.labels == 0)
 
     def query(self) -> int | None:
-        """The point whose label to ask for: not proven, and labelled otherwise by the best witness; None if there is none.
+        """The point whose label to ask for: the best witness gives it the other label; None if all are proven.
 
         Of the points that the same witness labels otherwise it is the first; points without a witness come last.
         """
