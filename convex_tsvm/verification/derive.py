@@ -86,7 +86,7 @@ def _cccp(derived: Derived) -> None:
     straight = [term for term in getattr(constant, "terms", ()) if "t⁰" not in term.symbols()]
     derived.add(
         Lemma.DESCENT,
-        "k has the values at t⁰ and takes the tangents' own away: the surrogate is the objective there.",
+        "By the choice of k the surrogate equals the objective at the outputs t⁰.",
         Line(total([derived.regularizer, *there, *values, *straight]), "J where y_i f(x_i) = t⁰_i"),
     )
     derived.line = surrogate
@@ -280,7 +280,7 @@ class _Inner:
         given = total([own, *([mu["i"]] if len(factors) > 1 else []), *([c * g["i"]] if derived.centred else [])])
         derived.add(
             Lemma.SQUARE,
-            "α = a, with the factors of α as (Γ ∘ K) a, is where the most is; without such an a nothing is.",
+            "The maximum is at α = a if (Γ ∘ K) a are the factors of α; without such an a there is none.",
             line,
             gaps=(Gap(half * apart, "form"),),
             turned=True,

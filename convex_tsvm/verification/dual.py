@@ -319,7 +319,7 @@ class Derived(Chain):
         known = [mean] if self.balanced else []
         if self.tangents and len(self.kinds) > len(self.setting.tangents):
             known.append("β_i = 0 where there is no tangent")
-        self.add(Lemma.COLLECT, ("; ".join(known) or "By w, by b, and by what is left") + ".", after)
+        self.add(Lemma.COLLECT, ("; ".join(known) or "Terms with w, terms with b, and the rest") + ".", after)
 
     def _by_slacks(self) -> None:
         self.with_slacks()

@@ -57,8 +57,8 @@ def annealing() -> Derivation:
     least = total([T * Sum("i", "F", logs[1]["i"]), rest, nu * size * r])
     chain.add(
         Lemma.TANGENT,
-        "With p̂_i = 1 / (1 + exp((g_i - ν) / T)) and q̂_i = 1 - p̂_i, so that log p̂_i - log q̂_i = (ν - g_i) / T; for "
-        "z = p_i and z = 1 - p_i. Equality is at p = p̂, and ν is what makes its mean r, which rises with ν.",
+        "For z = p_i and z = 1 - p_i, at p̂_i = 1 / (1 + exp((g_i - ν) / T)) and q̂_i = 1 - p̂_i: log p̂_i - log q̂_i = "
+        "(ν - g_i) / T. Equality is at p = p̂. The mean of p̂ rises with ν, and is r for one ν.",
         Line(least, "min over p of L(p; ν)"),
         claims=(tangent,),
         gaps=(Gap(T * Sum("i", "F", gap), "claim", shape=T * Sum("i", "F", gap)),),
@@ -76,7 +76,7 @@ def continuation() -> Derivation:
     centre = 2 * s * sigma * t / spread
     chain.add(
         Lemma.COLLECT,
-        "With the square completed: a parabola in z around -2 s σ t / q, and what does not depend on z.",
+        "The square completed: a parabola in z around -2 s σ t / q, and a term without z.",
         Line(-s * Quotient(Square(t), spread) - half * spread * Square(z + centre), first.name),
     )
     chain.add(
@@ -125,7 +125,7 @@ def newton() -> Derivation:
     chain.defined["h"] = (("i",), -beta["i"] - best["i"] - curve["i"] * there)
     chain.add(
         Lemma.SQUARE,
-        "With ŝ from the equation, of which K times is Newton's: the factor K on both sides is cancelled.",
+        "ŝ solves the equation; multiplied by K this is Newton's equation, whose common factor K is cancelled here.",
         Line(least, "Ω(β + ŝ)", conditions=(equation,)),
         claims=(claim,),
         gaps=(Gap(squares + more, "claim", shape=squares + more),),
@@ -134,20 +134,20 @@ def newton() -> Derivation:
     return Derivation.of("Newton's method in the primal", chain, ("eq. 16-17", "eq. 18"))
 
 
-PAPER.proven("eq. 7", "The mean over labels with probabilities p.", 0, 1, {"the sign of g": without(0, -1)})
-PAPER.proven("eq. 8", "The Lagrangian of the balance, stationary at eq. 8.", 0, 2, {"the sign of ν": without(3, -1)})
-PAPER.proven("eq. 9", "What is left when p is eliminated.", 0, 3, {"without the entropy": without(0)})
+PAPER.proven("eq. 7", "The mean loss over labels of probability p.", 0, 1, {"minus g": without(0, -1)})
+PAPER.proven("eq. 8", "The Lagrangian of the balance.", 0, 2, {"ν with the other sign": without(3, -1)})
+PAPER.proven("eq. 9", "The objective after p is eliminated.", 0, 3, {"without the entropy": without(0)})
 PAPER.proven("Figure 4", "The loss with the best probability.", 0, 3, {"twice the entropy": without(0, 2)})
-PAPER.proven("eq. 10", "The dual for given labels.", 5, 7, {"no ½": without(0, 2), "no bias": unconditioned(1)})
-PAPER.proven("§4, method 1", "Points enter by their inner products alone.", 5, 7, {"twice": without(0, 2)})
+PAPER.proven("eq. 10", "The dual for given labels.", 5, 7, {"without ½": without(0, 2), "no bias": unconditioned(1)})
+PAPER.proven("§4, method 1", "Points enter by inner products alone.", 5, 7, {"products twice": without(0, 2)})
 PAPER.proven("§4.1, decomposition", "Convex and concave part of the loss.", 2, 1, {"half of -2|t|": without(3, half)})
-PAPER.proven("Algorithm 3", "The objective never rises by steps with tangents.", 2, 4, {"no tangents": without(3)})
+PAPER.proven("Algorithm 3", "Steps with tangents never raise the objective.", 2, 4, {"no tangents": without(3)})
 PAPER.proven("Algorithm 4", "A step minimizes effective losses, labels being signs.", 2, 2, {"no tangents": without(3)})
 PAPER.proven("eq. 12", "The balance sets the bias.", 4, 1, {"losses of labelled points left out": without(1)})
-PAPER.proven("eq. 13", "The kernel of points moved by their mean.", 4, 2, {"½ left out": without(0, 2)})
+PAPER.proven("eq. 13", "The kernel of the centred points.", 4, 2, {"½ left out": without(0, 2)})
 PAPER.proven("§4, centring and the bias", "Centring is the same as the balance.", 4, 2, {"without c": without(1)})
 PAPER.proven("Algorithm 5", "exp(-s t²), smoothed by a Gaussian.", 1, 2, {"a loss of the other sign": without(0, -1)})
 PAPER.proven("§4.3, infinite width", "As q grows the smoothed loss vanishes.", 1, 2, {"no square": without(0)})
-PAPER.proven("§4.2, gradient", "Losses have a part in it by their slopes.", 3, 1, {"slopes left out": without(2)})
-PAPER.proven("eq. 16", "The gradient by β is K(β + h).", 3, 1, {"h left out": without(2), "twice": without(2, 2)})
-PAPER.proven("eq. 17", "The Hessian by β is K + KDK.", 3, 1, {"D left out": without(4), "K left out": without(3)})
+PAPER.proven("§4.2, gradient", "Losses enter by their slopes.", 3, 1, {"slopes left out": without(2)})
+PAPER.proven("eq. 16", "The gradient is K(β + h).", 3, 1, {"h left out": without(2), "twice this": without(2, 2)})
+PAPER.proven("eq. 17", "The Hessian is K + KDK.", 3, 1, {"D left out": without(4), "K left out": without(3)})

@@ -34,7 +34,7 @@ PAPER.states(
     "eq. 1",
     r"\mathcal I(w, b, y_u)",
     r"\tfrac12\|w\|^2 + C\sum_{i=1}^{l} V(y_i, o_i) + C^*\sum_{i=l+1}^{n} V(y_i, o_i)",
-    says="The objective at a function and labels of all points.",
+    says="The objective for a function and the labels of all points.",
     computed=lambda q: [q.instance.labelled_objective(q.o(one), q.half(one), q.labelings[3]) for one in q.functions],
     claimed=lambda q: [objective(q, one, q.labelings[3]) for one in q.functions],
     faults={"‖w‖² without its half": lambda q: [objective(q, one, q.labelings[3], half=2.0) for one in q.functions]},
@@ -68,7 +68,7 @@ PAPER.states(
     "eq. 4",
     r"\mathcal J(y_u)",
     r"\min_{w,b} \mathcal I(w, b, y_u)",
-    says="For fixed labels the problem is an SVM: native solver against CVXPY, for every labelling.",
+    says="For fixed labels the problem is an SVM: native solver and CVXPY, for every labelling.",
     rests_on=("eq. 1",),
     computed=lambda q: q.values,
     claimed=lambda q: [q.program(labels) for labels in q.labelings],
@@ -79,7 +79,7 @@ PAPER.states(
     "eq. 5",
     r"\tfrac12\|w\|^2 + C\sum\max(0, 1-y_i o_i)^2 + C^*\sum\max(0, 1-|o_i|)^2",
     r"\min_{y_u} \mathcal I(w, b, y_u)",
-    says="Labels are the signs of the outputs at best, which leaves a continuous objective: against every labelling.",
+    says="The best labels are the signs of the outputs; compared with every labelling.",
     rests_on=("eq. 1",),
     computed=lambda q: [q.model.objective(q.problem, q.o(one), q.half(one)) for one in q.functions],
     claimed=lambda q: [min(objective(q, one, labels) for labels in q.labelings) for one in q.functions],
@@ -95,7 +95,7 @@ PAPER.states(
     quantities=lambda: [moons()],
     computed=lambda case: int((exact_search(s3vm(), case[0], time_limit=60).labels != case[1]).sum()),
     claimed=lambda case: 0,
-    faults={"one": lambda case: 1},
+    faults={"the answer 1": lambda case: 1},
 )
 
 
@@ -129,7 +129,7 @@ PAPER.states(
     "Figure 3",
     r"\text{lower bound of a node}",
     r"\text{that of its child}",
-    says="Down a branch of the tree the SVM of the labelled points pays for more points: its objective rises.",
+    says="Down a branch of the tree the SVM has more labelled points, so its objective rises.",
     relation="<=",
     rests_on=("eq. 4",),
     computed=lambda q: path_down(q)[:-1] - 1e-8,
@@ -187,10 +187,10 @@ def exchanged(q: Quantities, *, sign: float = 1.0) -> list[Array]:
     r"\arg\max_{i,j} V(1,o_i) + V(-1,o_j) - V(-1,o_i) - V(1,o_j) \text{ if that is} > 0",
     rests_on=("eq. 6",),
     claimed=lambda q: exchanged(q),
-    faults={"the other way round": lambda q: exchanged(q, sign=-1.0)},
+    faults={"eq. 6 the other way round": lambda q: exchanged(q, sign=-1.0)},
 )
 def the_pair(q: Quantities) -> list[Array]:
-    """One pair at a time: the toolkit takes the one that gains most."""
+    """One pair at a time is switched: here the pair that gains most."""
     counted = q.problem.replace(balance=("exact", 0.5))
     instance = Instance(s3vm().balanced_as(counted), counted)
     at = [(q.o(one), q.labelings[k % len(q.labelings)]) for k, one in enumerate(q.functions)]
@@ -202,7 +202,7 @@ PAPER.states(
     "Algorithm 1, schedule",
     r"\tilde C \text{ of the toolkit, in units of } C^*",
     r"10^{-5},\ \tilde C \leftarrow \min(1.5\,\tilde C, C^*),\ \dots, 1",
-    says="C* is raised from a hundred-thousandth of it, by half each time.",
+    says="C̃ starts at 10⁻⁵ C* and rises by a half each time.",
     computed=lambda q: growing(1e-5, 1.5),
     claimed=lambda q: np.append(1e-5 * 1.5 ** np.arange(29), 1.0),
     printed=lambda q: [1e-5, min(1.5 * q.C / q.C_star, 1.0)],
@@ -217,12 +217,12 @@ PAPER.states(
     "Algorithm 1, end",
     r"\text{the last } \tilde C / C^* \text{ that the toolkit minimizes with}",
     r"1",
-    says="The last SVMs have the cost that was asked for.\n\n"
+    says="The last SVMs are trained with C*.\n\n"
     '"while C̃ < C*" ends the loop as C̃ reaches C*, before anything is minimized with it.',
     rests_on=("Algorithm 1, schedule",),
     computed=lambda q: float(switching(s3vm(), q.counted, max_pairs=1).history[-1].stage),
     claimed=lambda q: 1.0,
-    faults={"2/3": lambda q: 2 / 3},
+    faults={"two thirds of C*": lambda q: 2 / 3},
 )
 
 
@@ -300,7 +300,7 @@ PAPER.states(
     "§3.3, T = 0 and T = ∞",
     r"p_u \text{ at very low and very high } T",
     r"\text{labels of the } ru \text{ smallest } g_i;\ r",
-    says="At T = 0 the best p are labels, at T = ∞ all are r.",
+    says="At T = 0 the best p are labels, at T = ∞ all p are r.",
     rests_on=("eq. 8",),
     tolerance=1e-4,
     computed=lambda q: [Probabilities.best(gaps(q), T, q.positive).p for T in (1e-6, 1e7)],
@@ -312,7 +312,7 @@ PAPER.states(
     "§3.3, entropy",
     r"u \text{ times the toolkit's mean entropy}",
     r"-\sum_i p_i\log p_i + (1-p_i)\log(1-p_i)",
-    says="How uncertain labels are: a sum over points, in nats.",
+    says="The entropy of the labels: a sum over points, in nats.",
     computed=lambda q: q.u * Probabilities(np.log(1 / (1 / probabilities(q) - 1))).entropy(),
     claimed=lambda q: -xlogy(p := probabilities(q), p).sum() - xlogy(1 - p, 1 - p).sum(),
     faults={"without 1 - p": lambda q: -xlogy(p := probabilities(q), p).sum()},
@@ -332,7 +332,7 @@ PAPER.states(
     "eq. 11",
     r"\min_{y_u} \mathcal J(y_u)",
     r"\min_\Gamma\max_\alpha \text{ s.t. } \textstyle\sum\alpha_i y_i = 0,\ \alpha_i \ge 0,\ \Gamma = yy^\top",
-    says="Over all label matrices the least dual value is the optimum, which the toolkit finds by enumeration.",
+    says="The least dual value over all label matrices is the optimum, found here by enumeration.",
     rests_on=("eq. 10",),
     tolerance=1e-5,
     computed=lambda q: brute_force(q.model, q.problem)[0],
@@ -371,7 +371,7 @@ PAPER.states(
     tolerance=1e-5,
     computed=lambda q: free_bias(q),
     claimed=lambda q: labelled_alone(q),
-    faults={"half of it": lambda q: labelled_alone(q) / 2},
+    faults={"half of the value": lambda q: labelled_alone(q) / 2},
 )
 
 
@@ -389,7 +389,7 @@ def effective_loss(t: Array, far: float = -4.0) -> Array:
     faults={"-2 t below -1": lambda q: effective_loss(q.t, -2.0)},
 )
 def effective(q: Quantities) -> Array:
-    """What an unlabelled point pays in the next step if it is positive now; the toolkit's split says the same."""
+    """What an unlabelled point pays in the next step if its output is positive now, from the split of the loss."""
     convex, concave = symmetric_squared_hinge().split()
     at = 0.7
     return np.asarray(convex(q.t) + concave(at) + concave.supergradient(at) * (q.t - at))
@@ -412,7 +412,7 @@ PAPER.states(
     "eq. 14",
     r"\text{the toolkit's smooth primal}",
     r"\tfrac12\|w\|^2 + C\sum\max(0, 1 - y_i o_i)^2 + C^*\sum\exp(-s\,o_i^2),\quad s = 5",
-    says="∇S³VM's objective: the kink at 0 is gone.",
+    says="∇S³VM's objective, whose loss has no kink at 0.",
     computed=lambda q: [smooth_primal(q)[0].value(x) for x in smooth_primal(q)[1]],
     claimed=lambda q: [smooth_objective(q, x) for x in smooth_primal(q)[1]],
     faults={"s = 3, for the hinge loss": lambda q: [smooth_objective(q, x, 3.0) for x in smooth_primal(q)[1]]},
@@ -422,7 +422,7 @@ PAPER.states(
     "§4.2, schedule",
     r"\text{factors on } C^* \text{ of the toolkit's } \nabla S^3VM",
     r"2^{i-10},\ i = 1, \dots, 10",
-    says="C* doubles from step to step, and at the tenth it has its value.\n\n"
+    says="The cost doubles from step to step, and is C* at the tenth.\n\n"
     "§5.4.4 begins at 1/1000, which is i = 0; the toolkit begins at i = 1, and has ten factors from 1/1000 for CCCP "
     "and Newton-S³VM.",
     computed=lambda q: doubling(),
@@ -434,7 +434,7 @@ PAPER.states(
     "Figure 5",
     r"\text{both losses of the toolkit}",
     r"\max(0, 1-|t|)^2,\ \exp(-5t^2)",
-    says="The differentiable loss beside that of Figure 2.",
+    says="The differentiable loss and that of Figure 2.",
     rests_on=("eq. 14",),
     computed=lambda q: [symmetric_squared_hinge()(q.t), exponential()(q.t)],
     claimed=lambda q: [V(1, np.abs(q.t)), np.exp(-5 * q.t**2)],
@@ -451,7 +451,7 @@ PAPER.states(
     faults={"two all the way": lambda q: [2, 2, 2]},
 )
 def figure_6(q: Quantities) -> list[int]:
-    """An objective with two minima has one where it is smoothed, which moves to the lower one as that is taken back."""
+    """An objective with two minima has one when smoothed, which moves to the lower of the two with less smoothing."""
     w = np.linspace(-3, 3, 6001)
     convex = 0.05 * (w - 1) ** 2 + squared_hinge()(w) * 0.02
     rises = [np.diff(convex + smoothed(exponential(), width)(w)) > 0 for width in (2.0, 1.0, 0.0)]
@@ -600,7 +600,7 @@ PAPER.states(
     corrected_tex=r"\lambda \leftarrow \max(1, \lambda/2)",
     misprint="λ ← min(1, λ/2) must be max(1, λ/2): the text wants λ >= 1, and with the minimum λ falls below 1 with"
     " every good step.",
-    faults={"2": lambda q: 2.0},
+    faults={"λ = 2": lambda q: 2.0},
 )
 
 PAPER.states(
@@ -612,7 +612,7 @@ PAPER.states(
     computed=lambda q: flat_newton().derivative(np.append(q.t, [0.0, 3.0, -3.0])),
     claimed=lambda q: np.append(flat_newton()(q.t + 1e-6) - flat_newton()(q.t - 1e-6), np.zeros(3)) / 2e-6,
     tolerance=1e-5,
-    faults={"nothing": lambda q: np.zeros(len(q.t) + 3)},
+    faults={"zero everywhere": lambda q: np.zeros(len(q.t) + 3)},
 )
 
 PAPER.states(
@@ -624,5 +624,5 @@ PAPER.states(
     rests_on=("Algorithm 6",),
     computed=lambda q: levenberg_marquardt(primal_of(q)[0], np.zeros(q.n), goal=1e-8, max_iter=500).n_iter,
     claimed=lambda q: 50,
-    faults={"one": lambda q: 1},
+    faults={"one step": lambda q: 1},
 )

@@ -57,7 +57,7 @@ PAPER.states(
     "eq. 11",
     r"\sum_{\text{copies of } x_i} y\,\partial J_{cav}/\partial f(x_i)",
     r"\sum_{\text{copies}} y\,\beta,\quad \beta_i = C^* \text{ if } y_i f(x_i) < s \text{, else } 0",
-    says="β is the slope of the concave part, which the toolkit finds by splitting the loss.",
+    says="β is the slope of the concave part, found here by splitting the loss.",
     computed=lambda q: q.step.point_slope[q.L :],
     claimed=lambda q: slopes(q, q.C_star * (q.y * q.f(q.theta_t) < q.s)),
     faults={"the kink at 1 in place of s": lambda q: slopes(q, q.C_star * (q.y * q.f(q.theta_t) < 1))},
@@ -91,8 +91,8 @@ STEPS = [(np.array([0.0, 2.0]), np.array([-0.5, 0.5])), (np.array([0.0, 2.0]), n
 def strict(f: tuple[Array, Array]) -> bool:
     """Eq. 7 is strict where β changes at a copy that does not end on the kink.
 
-    The first step is that of two labelled points, ±1 on a line, and two others, 0 and 2, with C = 1, C* = ¼ and s = -½,
-    from the SVM f(x) = x of the labelled ones to f(x) = (x - 1) / 2.
+    The first example has labelled points ±1 and unlabelled points 0 and 2 on a line, C = 1, C* = ¼ and s = -½; its step
+    goes from the SVM of the labelled points, f(x) = x, to f(x) = (x - 1) / 2.
     """
     concave, (before, after) = ramp(-0.5).split()[1], map(both_copies, f)
     tangent = concave(before) + concave.supergradient(before) * (after - before)
@@ -139,7 +139,7 @@ def three_losses(t: np.ndarray, s: float) -> np.ndarray:
     faults={"|f(x)| < 1": lambda q: np.abs(q.z) < 1},
 )
 def two_slopes(q: Quantities) -> np.ndarray:
-    """A plateau that is tilted: the slope inside |s| is another one than outside."""
+    """The plateau is tilted: where |f(x)| < |s| the slope is less than outside."""
     loss, width = two_slope_symmetric_ramp(q.s, 0.2), 1e-6
     steep = np.abs(loss(q.z + width) - loss(q.z - width)) / (2 * width)
     return np.asarray((steep > 0.1) & (steep < 0.5))
@@ -161,7 +161,7 @@ PAPER.states(
     "Appendix A, derivative of J_cav",
     r"\partial J_{cav} / \partial w",
     r"\sum_{i=L+1}^{L+2U} \frac{\partial J_{cav}}{\partial f(x_i)}\,\frac{\partial f(x_i)}{\partial w}",
-    says="The concave part's derivative by w, against differences.",
+    says="The derivative of the concave part with respect to w, compared with differences.",
     rests_on=("eq. 16",),
     tolerance=1e-5,
     computed=lambda q: approx_fprime(q.theta_t[0], partial(concave_part, q, b=q.theta_t[1]), 1e-7),
@@ -171,7 +171,7 @@ PAPER.states(
     r" f(x_i)}\frac{\partial f(x_i)}{\partial\theta}",
     corrected_tex=r"\frac{\partial J_{cav}}{\partial\theta} = \sum_{i=L+1}^{L+2U}\frac{\partial J_{cav}}{\partial"
     r" f(x_i)}\frac{\partial f(x_i)}{\partial\theta}",
-    misprint="The factor -C* in front of the sum is already in the derivative of J_cav by f.",
+    misprint="The factor -C* in front of the sum is already in the derivative with respect to f.",
     faults={"without the labels": lambda q: q.beta_at(q.theta_t) @ q.phi},
 )
 
@@ -179,7 +179,7 @@ PAPER.states(
     "Appendix A, β",
     r"\partial J_{cav} / \partial b",
     r"\sum_i y_i \beta_i,\quad \beta_i = -C^* H_s'[y_i f(x_i)]",
-    says="The derivative of J_cav by b is the sum of the slopes, with their labels.",
+    says="The derivative of J_cav with respect to b is the sum of the slopes β, each times its label.",
     rests_on=("Appendix A, derivative of J_cav",),
     tolerance=1e-5,
     computed=lambda q: float(approx_fprime(q.theta_t[1], partial(concave_part, q, q.theta_t[0]), 1e-7)[0]),
@@ -207,7 +207,7 @@ PAPER.states(
     "§3, CS³VM",
     r"\text{the toolkit's objective of CS}^3\text{VM}",
     r"\|w\|_1 + C\sum_{i=1}^{L}\xi_i + C^*\sum_{i=L+1}^{L+U}\min(\xi_i, \xi_i^*)",
-    says="The linear S3VM with the 1-norm, of Fung and Mangasarian.",
+    says="The objective of Fung and Mangasarian's linear S3VM with the 1-norm.",
     computed=lambda q: [
         cs3vm().objective(q.problem, _features(q) @ w + b, float(np.abs(w).sum())) for w, b in _lines(q)
     ],

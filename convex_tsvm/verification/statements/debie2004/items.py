@@ -46,7 +46,7 @@ PAPER.states(
     r"v\!\left(\tfrac12(\Gamma_1 + \Gamma_2)\right)",
     r"\tfrac12 v(\Gamma_1) + \tfrac12 v(\Gamma_2),\quad v(\Gamma) = \max_\alpha 2\alpha'e -"
     r" \alpha'(K\odot\Gamma)\alpha",
-    says="Without the rank the problem is convex: the SVM's value is convex in the label matrix.",
+    says="Without the rank condition the problem is convex: the SVM's value is convex in the label matrix.",
     relation="<=",
     rests_on=("eq. 1", "eq. 8"),
     computed=lambda q: [q.value((a + b) / 2) for a, b in _pairs(q)],
@@ -96,7 +96,7 @@ PAPER.states(
     "§2.2, number of parameters",
     r"\text{entries of } t, \nu, \mu, g \text{ and } \Gamma^w",
     r"1 + 2n_t + \tfrac12(n_w^2 + 5n_w)",
-    says="What is left to be found with a soft margin: t, ν and μ for every point, g, and Γʷ below its diagonal.",
+    says="The unknowns with a soft margin: t, ν and μ for every point, g, and Γʷ below its diagonal.",
     computed=lambda q: 1 + 2 * q.n + q.n_w + q.n_w * (q.n_w - 1) / 2,
     claimed=lambda q: 1 + 2 * q.n_t + (q.n_w**2 + 5 * q.n_w) / 2,
     faults={"the hard margin's": lambda q: 1 + q.n_t + (q.n_w**2 + 3 * q.n_w) / 2},
@@ -156,7 +156,7 @@ PAPER.states(
     relation=">=",
     rests_on=("eq. 7",),
     claimed=lambda q: 0.0,
-    faults={"definite": lambda q: 0.01},
+    faults={"a positive definite M": lambda q: 0.01},
 )
 def coefficients(q: Quantities) -> list[float]:
     """A label vector in the subspace gives M of rank one."""
@@ -217,7 +217,7 @@ PAPER.states(
     '"λ_i >= λ_j for i > j" numbers them the other way round; §4.2 then takes those with the largest eigenvalues.',
     computed=lambda q: spectral_subspace(q.K, q.problem.y, 2)[1],
     claimed=lambda q: np.sort(constrained_values(q))[::-1],
-    faults={"rising": lambda q: np.sort(constrained_values(q))},
+    faults={"the other order": lambda q: np.sort(constrained_values(q))},
 )
 
 PAPER.states(

@@ -74,8 +74,8 @@ def conjugate_gradients() -> Derivation:
 
 
 PAPER.proven("§1.2, gradient", "On the active set -r is the gradient.", 1, 1, {"the sign of r": without(2, -1)})
-PAPER.proven("eq. 1.3", "From w it is a Newton step away: w - w̄ has the Hessian.", 0, 1, {"no errors": without(0)})
+PAPER.proven("eq. 1.3", "w̄ is one Newton step away from w.", 0, 1, {"errors left out": without(0)})
 PAPER.proven("eq. 1.4", "The Newton point is a regularized least-squares solution.", 0, 1, {"no λ": without(1)})
-PAPER.proven("eq. 1.6", "The objective of annealing, with the entropy.", 2, 1, {"its sign": without(2, -1)})
-PAPER.proven("eq. 1.7", "The mean of the probabilities is r, whose multiplier is ν.", 2, 2, {"no ν": without(3)})
+PAPER.proven("eq. 1.6", "The objective of annealing, with the entropy.", 2, 1, {"plus the entropy": without(2, -1)})
+PAPER.proven("eq. 1.7", "The mean of the probabilities is r; ν is its multiplier.", 2, 2, {"no ν": without(3)})
 PAPER.proven("eq. 1.9", "The best probabilities.", 2, 3, {"without ν": without(2), "T twice": without(0, 2)})

@@ -124,7 +124,7 @@ PAPER.states(
     relation="<=",
     computed=lambda q: paid(q)[:, 1],
     claimed=lambda q: paid(q)[:, 0] - 1e-9,
-    faults={"twice as low": lambda q: paid(q)[:, 0] / 2},
+    faults={"half the objective": lambda q: paid(q)[:, 0] / 2},
 )
 
 PAPER.states(
