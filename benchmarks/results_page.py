@@ -66,7 +66,7 @@ def table(heads, body):
     lines = [".. list-table::", "   :header-rows: 1", ""]
     for row in [heads, *body]:
         lines += [
-            f"   {'-' if place else '* -'} {cell}".replace("   - ", "     - ").rstrip()
+            f"   {'-' if place else '* -'} {'–' if cell == '-' else cell}".replace("   - ", "     - ").rstrip()
             for place, cell in enumerate(row)
         ]
     return "\n".join(lines)

@@ -244,7 +244,7 @@ class Solution:
 
     @property
     def bias(self) -> float:
-        """b."""
+        """The bias b."""
         return self.point.bias
 
     @property

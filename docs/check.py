@@ -1,4 +1,4 @@
-"""What the built pages lack: pictures of the gallery, pages of public names, targets of links.
+"""What the built pages lack: pictures of the gallery, pages of public names, targets of links; and what is misread.
 
     python docs/check.py          after sphinx-build, as ``make docs`` runs it
 
@@ -6,18 +6,23 @@ Exit status 1, and a line for each, if anything is missing.
 """
 
 import inspect
+import re
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-import sphinx_gallery
-from sphinx.util.inventory import InventoryFile
-
 import convex_tsvm as ct
 
 DOCS = Path(__file__).parent
 BUILT = DOCS / "_build"
+
+#: What is not meant as it is drawn, and how it is seen in HTML: a cell "(4)" becomes a list, for instance.
+MISREAD = {
+    "an empty item of a list": r"<li></li>",
+    "a list that begins in its middle": r"<(td|dd)><ol[^>]* start=",
+    "LaTeX as printed text": r"sphx-glr-script-out(?:(?!</pre>).)*\\(begin|frac)\{",
+}
 
 #: Pages of the gallery that there are at least.
 LEAST = 14
@@ -30,15 +35,15 @@ def pages_without_pictures():
     return names, [name for name in names if not list(images.glob(f"sphx_glr_{name}_0*.svg"))]
 
 
-def placeholder_thumbnails():
-    """Gallery pages whose thumbnail is that of a page without pictures."""
-    thumbnails = DOCS / "auto_examples" / "images" / "thumb"
-    placeholder = (Path(sphinx_gallery.__file__).parent / "_static" / "no_image.png").read_bytes()
-    return sorted(path.stem for path in thumbnails.glob("*.png") if path.read_bytes() == placeholder)
+def stamped_thumbnails():
+    """Gallery pages whose thumbnail is not their picture: a placeholder, or the stamp of an example that failed."""
+    return sorted(path.stem for path in (DOCS / "auto_examples" / "images" / "thumb").glob("*.png"))
 
 
 def names_without_pages():
     """Public names without a page of their own; of a module something must be documented."""
+    from sphinx.util.inventory import InventoryFile
+
     with (BUILT / "objects.inv").open("rb") as file:
         inventory = InventoryFile.load(file, "", lambda base, target: target)
     kinds = ("py:class", "py:function", "py:exception", "py:data")
@@ -81,15 +86,25 @@ def dead_links():
     return sorted(dead)
 
 
+def misread():
+    """Pages with text that reStructuredText has taken for a list, or with LaTeX as printed output, as (page, what)."""
+    found = []
+    for path in sorted(BUILT.rglob("*.html")):
+        text, name = path.read_text(encoding="utf-8"), path.relative_to(BUILT).as_posix()
+        found += [(name, what) for what, kind in MISREAD.items() if re.search(kind, text, re.DOTALL)]
+    return found
+
+
 def main():
     """Print what is missing; 1 if anything is."""
     names, bare = pages_without_pictures()
     problems = [f"gallery page {name} has no picture" for name in bare]
     if len(names) < LEAST:
         problems.append(f"the gallery has {len(names)} pages; there must be {LEAST}")
-    problems += [f"the thumbnail {name} is the placeholder" for name in placeholder_thumbnails()]
+    problems += [f"the thumbnail {name} is no picture of its page" for name in stamped_thumbnails()]
     problems += [f"public name {name} has no page" for name in names_without_pages()]
     problems += [f"{page} links to {link}, which is not there" for page, link in dead_links()]
+    problems += [f"{page} has {what}" for page, what in misread()]
     print("\n".join(problems) or f"{len(names)} gallery pages with pictures, {len(ct.__all__)} public names documented")
     return 1 if problems else 0
 

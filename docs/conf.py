@@ -11,6 +11,10 @@ sys.path.insert(0, str(Path(__file__).parent))  # the order of the gallery is in
 
 import slides
 
+# Pictures are SVG: a PNG is the stamp of an example that has failed, which Sphinx-Gallery would keep once it runs.
+for _stamp in (Path(__file__).parent / "auto_examples" / "images" / "thumb").glob("*.png"):
+    _stamp.unlink()
+
 project = "convex_tsvm"
 copyright = "2026, the convex_tsvm developers"
 release = convex_tsvm.__version__

@@ -1,6 +1,7 @@
 """Code on the pages of the documentation runs as it stands there, and prints what the pages say."""
 
 import ast
+import importlib
 import inspect
 import re
 import textwrap
@@ -110,3 +111,20 @@ def test_every_parameter_of_an_estimator_has_an_entry_with_its_default(name):
         default = signature[head.partition(" :")[0].split(", ")[0]].default
         if default is not None and " : " in head and default is not inspect.Parameter.empty:
             assert "default" in head, head
+
+
+@pytest.mark.parametrize(
+    ("html", "what"),
+    [
+        ('<td><ol class="arabic simple" start="4">\n<li>x</li>', "a list that begins in its middle"),
+        ("<td><ul class='simple'><li></li></ul></td>", "an empty item of a list"),
+        ('<div class="sphx-glr-script-out x"><pre>a\n\\begin{cases}</pre>', "LaTeX as printed text"),
+        ("<ol><li>one</li></ol><div class='sphx-glr-script-out'><pre>1</pre></div><p>\\begin{cases}</p>", None),
+    ],
+)
+def test_what_is_misread_is_found(html, what, tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(DOCS))
+    check = importlib.import_module("check")
+    monkeypatch.setattr(check, "BUILT", tmp_path)
+    (tmp_path / "page.html").write_text(html, encoding="utf-8")
+    assert check.misread() == ([("page.html", what)] if what else [])

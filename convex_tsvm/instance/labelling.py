@@ -116,7 +116,7 @@ class Labelling:
     y : array, shape (n,)
         +1, -1, or 0 for the labels that are searched for.
     cost : array, shape (n,)
-        c.
+        Costs c_i.
     constant : float
         What is to be added to the objective for it to be that of the formulation.
     loss_constant : float

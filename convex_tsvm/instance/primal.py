@@ -45,7 +45,7 @@ class SmoothPrimal:
     n_variables : int
         Length of x.
     cost : array, shape (n,)
-        c.
+        Costs c of the variables.
     """
 
     def __init__(

@@ -111,7 +111,7 @@ class PottsProbabilities:
         g : array, shape (u, K)
             What each label of each point costs, up to a number for each point.
         temperature : float > 0
-            T.
+            The temperature T.
         counts : int array, shape (K,), optional
             What p sums to for every label, u in all; ν maximizes Σ ν_k n_k - T Σ_i log Σ_k exp((ν_k - g_ik) / T).
         start : array, shape (K,), optional

@@ -37,7 +37,7 @@ class StepSolution:
         μ, multipliers of the other constraints on outputs: the derivatives of the optimal value with respect to the end
         of each interval that its sum is at; >= 0 at a lower end, <= 0 at an upper one, 0 between.
     bias : float
-        b.
+        The bias b.
     weights : array, shape (d,), or None
         w, where it is not Σ a_i Φ(x_i) (another regularizer than ½ ‖w‖²).
     outputs : array, shape (n,)

@@ -152,7 +152,7 @@ def spectral_subspace(
     y : array, shape (n,)
         +1, -1, or 0 for unknown.
     n_components : int
-        d.
+        d, the number of vectors.
     constrained : bool, default True
         False is plain spectral clustering, eq. (11), and takes no notice of the labels but for centring.
     outliers : float in [0, 1), default 0

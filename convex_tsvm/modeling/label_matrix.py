@@ -188,9 +188,9 @@ class SpectralSDP:
     similarity : array, shape (m, m)
         L' D^-½ K D^-½ L.
     tie : array or sparse array, shape (n, m)
-        L.
+        The matrix L, which ties known labels.
     n_components : int
-        d.
+        d, the number of vectors.
     """
 
     def __init__(self, similarity: Array, tie: Any, n_components: int = 1) -> None:

@@ -77,7 +77,7 @@ class MixedIntegerModel:
         It prints itself in symbols, and has ``latex()``.  SCIP solves it; HiGHS if losses and regularizer are
         polyhedral.
     outputs : cvxpy expression, shape (n,)
-        f.
+        Outputs f.
     low, high : array, shape (n,)
         No solution below ``upper`` has an output outside them.
     positive : cvxpy.Variable, shape (u,), or None
