@@ -8,6 +8,8 @@
   const add = (what, element, by) => found.push([what, name(element), Math.round(by)]);
   const page = document.documentElement;
   if (page.scrollWidth > page.clientWidth + 1) add("page wider than its window", page, page.scrollWidth - page.clientWidth);
+  if (document.querySelector("body > section.shown") && page.scrollHeight > page.clientHeight + 1)
+    add("slide higher than its window", page, page.scrollHeight - page.clientHeight);
   // The browser's own boxes for what it reads aloud are a pixel large, and icons have no text.
   const skipped = element => element.closest("mjx-assistive-mml, .visually-hidden, .sr-only, svg, .headerlink, .copybtn");
   const article = document.querySelector(".bd-article") || document.body;

@@ -25,6 +25,9 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 #: What is run in a page: it returns [what, where, by how many pixels] of each element that is cut off or overlaps.
 MEASURE = (Path(__file__).parent / "look.js").read_text(encoding="utf-8")
 
+#: How many steps slides have; 1 for other pages.
+STEPS = "() => Math.max(1, document.querySelectorAll('body > section, body > section .later').length)"
+
 
 def browser_found():
     """The path of a browser; SystemExit if there is none."""
@@ -53,8 +56,12 @@ def look(paths, widths=WIDTHS):
             page.evaluate("() => window.MathJax && MathJax.startup ? MathJax.startup.promise.then(() => 0) : 0")
             for width in widths:
                 page.set_viewport_size({"width": width, "height": 900})
-                page.wait_for_timeout(60)
-                yield path.relative_to(BUILT).as_posix(), width, page.evaluate(MEASURE)
+                found = []
+                for step in range(page.evaluate(STEPS)):
+                    page.evaluate("step => { if (step) location.hash = step; }", step)
+                    page.wait_for_timeout(60)
+                    found += page.evaluate(MEASURE)
+                yield path.relative_to(BUILT).as_posix(), width, found
         browser.close()
 
 

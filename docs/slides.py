@@ -23,7 +23,8 @@ def inline(text):
     """The HTML of a line of reStructuredText as the lessons have it."""
     text = html.escape(" ".join(text.split()), quote=False)
     text = re.sub(r":math:`([^`]*)`", r"\\(\1\\)", text)
-    text = re.sub(r":(?:doc|ref|func|class):`(?:[^`<]*<)?~?/?([^`>]*)>?`", lambda m: m[1].rsplit("/", 1)[-1], text)
+    text = re.sub(r":doc:`/([^`>]*)`", lambda m: f'<a href="../{m[1]}.html">{m[1].rsplit("/", 1)[-1]}</a>', text)
+    text = re.sub(r":(?:ref|func|class):`(?:[^`&]*&lt;)?~?([^`&]*)(?:&gt;)?`", r"\1", text)
     text = re.sub(r"``([^`]*)``", r"<code>\1</code>", text)
     return re.sub(r"\*\*([^*]*)\*\*", r"<b>\1</b>", text)
 
@@ -66,7 +67,8 @@ def slides_of(text):
     """The slides of a lesson's page, as HTML."""
     title, parts = sections(text)
     aims = items(parts[""].split("\n\n", 2)[1])
-    found, shown, formulas = [f"<h1>{inline(title)}</h1>{bullets(aims)}"], blocks(parts["What is shown"]), []
+    found = [f"<h1>{inline(title)}</h1><p>After this lesson you can</p>{bullets(aims)}"]
+    shown, formulas = blocks(parts["What is shown"]), []
     for block in shown:
         if block.startswith(".. math::"):
             formulas.append(r"\[" + html.escape(block.partition("\n\n")[2].strip()) + r"\]")

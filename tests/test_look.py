@@ -56,3 +56,20 @@ def test_what_cannot_be_read_is_found(look, tmp_path, monkeypatch, said, style, 
     (tmp_path / "page.html").write_text(PAGE.format(style=style, article=article), encoding="utf-8")
     found = {what for _, _, elements in look.look(look.pages(), widths=(1400,)) for what, _, _ in elements}
     assert (said in found) if said else not found
+
+
+def test_every_step_of_slides_is_looked_at(look, tmp_path, monkeypatch):
+    """What is wrong on a later slide, of three, is found; the script of the slides shows one after the other."""
+    monkeypatch.setattr(look, "BUILT", tmp_path)
+    style, script = ((DOCS / "_static" / f"slides.{kind}").read_text(encoding="utf-8") for kind in ("css", "js"))
+    sections = "<section><p>one</p></section><section>{}</section><section><p>three</p></section>"
+    for said, second in (
+        (set(), "<p>two</p>"),
+        ({"page wider than its window", "beyond the page's column"}, "<div style='width: 3000px'>two</div>"),
+        ({"slide higher than its window"}, "<div style='min-height: 2000px'>two</div>"),
+    ):
+        body = f"{sections.format(second)}<footer><output></output></footer>"
+        page = f"<style>{style}</style>{body}<script>{script}</script>"
+        (tmp_path / "page.html").write_text(page, encoding="utf-8")
+        ((_, _, elements),) = look.look(look.pages(), widths=(1400,))
+        assert {what for what, _, _ in elements} == said
