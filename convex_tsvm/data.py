@@ -229,9 +229,9 @@ def _counts(table: Table, hidden: NDArray[np.bool_], how: str) -> LabelCounts:
 def load_data(source: str, *, positive: Sequence[str] | None = None, **shown: Any) -> Data:
     r"""Read a data set and hide the labels that a split says are unknown.
 
-    Labels that can be read in several ways are asked about, never guessed: -1, 0 and +1, where SVMlight and SVMlin mean
-    0 as unknown and scikit-learn -1, -1 beside several other labels, and words such as "unknown".  Labels that are one
-    number (1, 1.0) are one class.  A warning says what was understood of a file that is not the plain case.  A
+    Labels that can be read in several ways are an error, never guessed: -1, 0 and +1, where SVMlight and SVMlin mean
+    0 as unknown and scikit-learn -1; -1 beside several other labels; and words such as "unknown".  Equal numbers
+    (1, 1.0) are one class.  A warning says how an unusual file was read.  A
     ValueError names what is wrong with which argument or file, or how its labels can be read.
 
     Parameters

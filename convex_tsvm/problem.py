@@ -79,7 +79,7 @@ class Problem:
     kernel : Kernel, {"linear", "rbf", "poly", "precomputed"} or callable, default "linear"
         The feature space; names take the parameters of ``sklearn.svm.SVC``'s defaults.
     C : float > 0 or array, shape (n,) or (n_labeled,), default 1.0
-        Cost of the labelled points' losses, or of each of them, >= 0: a point of cost 0 has no say.
+        Cost of the labelled points' losses, or of each of them, >= 0: a point of cost 0 has no effect.
     C_unlabeled : float > 0, array, "balanced", "tenth" or None, default "balanced"
         Cost C* of the unlabelled points' losses; "balanced" is C* = C L / U (collobert2006 §4.3), "tenth" C / 10, both
         with the mean of C if that is an array; without a labelled point "balanced" is C.  None says that unlabelled

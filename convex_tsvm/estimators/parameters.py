@@ -44,13 +44,13 @@ loss : {"hinge", "squared_hinge", "hard_margin"} or Formulation
 s : float in (-1, 0]
     Plateau of the ramp loss.
 balance : "auto", "labeled", dict of class to float, float, ("exact", shares) or None
-    Mean output over the unlabelled points.  "auto" infers the shares of the classes from the counts of labels,
-    which say little if they were drawn per class, and from how well labels are found that are left out
-    (:func:`~convex_tsvm.infer_share`): some thirty fits to at most 600 points for two classes, none where the
-    counts settle it, and five supervised ones a class for more.  Otherwise the mean is that among the labels, or as
-    the given shares of the classes have it (2 r - 1 for a share r, each class against the rest), a number in (-1, 1),
-    searched such that the given share of them is labelled positive, or not constrained.  A number or a single share
-    is for two classes.
+    The mean output over the unlabelled points.  "auto" infers the shares of the classes from the counts of labels,
+    which say little if they were drawn per class, and from how well left-out labels are predicted
+    (:func:`~convex_tsvm.infer_share`): by some thirty fits to at most 600 points for two classes, by none where the
+    counts suffice, by five supervised ones per class for more.  "labeled": the mean of the labels.  A dict has the
+    shares of the classes (2 r - 1 is the mean for a share r, each class against the rest).  A float in (-1, 1) is the
+    mean itself; ("exact", shares) searches the mean for which these shares get the labels; None constrains nothing.
+    A float or a single share is for two classes.
 class_weight : dict of class to float, "balanced" or None
     Factors on the cost of labelled points by their class, as in ``sklearn.svm.SVC``; unlabelled points have none.
 fit_intercept : bool
@@ -74,7 +74,7 @@ device : str
     processor).  For the native solver, dense points, and the kernels "rbf" and "poly"; the rest of the work stays
     where it is, so that a device pays where points have many features (see "Limits and costs" in the guide).
 probability : {"calibrated"} or False
-    Whether there is ``predict_proba``: sigmoids of the outputs (Platt 1999), found at labelled points that are left
+    Whether there is ``predict_proba``: sigmoids of the outputs (Platt 1999), fitted at labelled points that are left
     out of a fit, in five folds, or fewer if a class has fewer labels.  It takes as many more fits, and is no part
     of a saved model.  :class:`~convex_tsvm.CalibratedTransduction` has more options.
 unlabeled : object
@@ -87,7 +87,7 @@ cache_size : float or "auto"
     Memory for kernel rows in MB; "auto" is a quarter of what is free, but 200 at least and no more than all rows
     take.  Each of several jobs has so much.
 warm_start : bool
-    Whether ``fit`` starts at the solutions of the fit before, at the full costs, as ``solutions_`` has them, where
+    Whether ``fit`` starts at the last fit's ``solutions_``, at the full costs, where
     points and features are as many and a class has the same name; there is no ``lower_bound_`` then.
 outliers : float in [0, 1)
     Share of the entries of the eigenvectors that are cut down (De Bie and Cristianini 2004, footnote 4).
@@ -95,7 +95,7 @@ random_state : int
     Seed of all that is drawn at random.
 time_limit : float > 0
     Seconds for all classes together, after which the best so far is kept, with a warning and ``status_``
-    "time_limit".  The supervised SVM is the least that is learned, however long it takes.
+    "time_limit".  At least the supervised SVM is learned, however long it takes.
 n_jobs : int
     Classes learned at the same time (joblib).
 verbose : int

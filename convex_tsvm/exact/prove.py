@@ -17,14 +17,14 @@ from .files import read_search
 def prove_certificate(
     path: str | os.PathLike[str], formulation: Formulation | None = None, problem: Problem | None = None
 ) -> Verdict:
-    """Prove what a certificate claims, in arithmetic that cannot err on the wrong side and by code that shares nothing.
+    """Prove what a certificate claims, in rigorous arithmetic, by code that shares nothing with the search.
 
     Parameters
     ----------
     path : path
         A certificate or a checkpoint.
     formulation, problem : optional
-        With both, the file must be about this formulation on this problem: a proof of another problem is none of this.
+        With both, the file must be about this formulation on this problem; otherwise nothing is proven.
 
     Returns
     -------

@@ -23,7 +23,7 @@ class Annealing(Method):
         As in :func:`~convex_tsvm.cccp`; an unlabelled point pays the labelled points' loss of both labels.  With an
         exact balance, ("exact", r), the probabilities sum to the number of positive labels that is asked for.
     cooling : float > 1, default 1.5
-        R: each temperature is that before divided by it, from 10 C* on.
+        R: each temperature is the last one divided by R, from 10 C* on.
     settled : float > 0, default 1e-6
         Mean divergence from the probabilities before at which a temperature is done.  10⁻⁴ takes a third of the steps
         and does no harm on g50c; on text with the squared hinge the objective is then a fifth higher.

@@ -59,7 +59,7 @@ def sharpened(run: Run, primal: Any, point: SmoothPoint, descend: Callable[[Any,
 class Gradient(Method):
     """Minimize a formulation by gradient descent on w and b: ∇S3VM, or ∇DA.
 
-    Which of the two is a matter of the loss.  A smooth one, such as :func:`~convex_tsvm.losses.exponential`, is
+    The loss decides which of the two.  A smooth one, such as :func:`~convex_tsvm.losses.exponential`, is
     descended while C* doubles (∇S3VM, chapelle2008 §4.2; with the hinge loss and exp(-3 t²), ∇TSVM of Chapelle and Zien
     2005).  One that is the lesser of two labels' losses has a kink in the middle, which a temperature smooths, and that
     is lowered (∇DA, §3.3).  Other kinks that open upwards are rounded over 0.01.  A ValueError says if the formulation
@@ -74,7 +74,7 @@ class Gradient(Method):
     annealing : int or sequence of float, optional
         Factors on C*, as in :func:`~convex_tsvm.cccp`; by default 2⁻⁹, 2⁻⁸, …, 1 (§4.2).
     cooling : float > 1, default 1.5
-        R: each temperature is that before divided by it, from 10 C* on (∇DA only).
+        R: each temperature is the last one divided by R, from 10 C* on (∇DA only).
     certain : float > 0, default 1e-6
         Mean entropy below which probabilities count as labels (∇DA only).
     tol : float, default 1e-3

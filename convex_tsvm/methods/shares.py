@@ -127,7 +127,7 @@ def per_class_probability(counts: NDArray[np.intp]) -> float:
 def infer_share(problem: Problem) -> ShareEstimate:
     """The share of the positive class among the unlabelled points, with its standard deviation.
 
-    The transductive SVM that is asked has the ramp loss (Collobert et al. 2006), C = 10 with points scaled to unit
+    The transductive SVM that is fitted has the ramp loss (Collobert et al. 2006), C = 10 with points scaled to unit
     variance, and C* = C / 10, whatever the share is wanted for.  It is fitted for at most six shares times five folds
     of the labels, on at most six hundred of the points.
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 class LowerBoundBuilder:
-    """Relaxations of one formulation on one problem, for any labels known besides.
+    """Relaxations of one formulation on one problem, also with further labels known.
 
     Exact search asks one of these for the bound of every node, and ``bound`` for that of the root.  A relaxation is
     about labels or about outputs; before one that does not close boxes itself, one that does is asked.

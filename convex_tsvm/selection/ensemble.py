@@ -51,7 +51,7 @@ class Evidence(NamedTuple):
 
 @dataclass(eq=False, repr=False)
 class TransductiveEnsemble(ScoresLabeled, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
-    """Several families of semi-supervised SVMs, which mean different structures, and how probable each of them is.
+    """Several families of semi-supervised SVMs, which assume different structures, weighted by how probable each is.
 
     Nobody knows beforehand whether classes are clusters, lie along a graph of neighbours, or are apart by a plane.
     Each family is fitted to all points.  Then the supervised SVM with its kernel learns from the labels without some of
