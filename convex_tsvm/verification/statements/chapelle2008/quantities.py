@@ -64,12 +64,12 @@ class Quantities:
 
     @cached_property
     def counted(self) -> Problem:
-        """The problem with eq. 3."""
+        """The problem with the balance of eq. 3, a number of labels."""
         return self.problem.replace(balance=("exact", self.r))
 
     @cached_property
     def balanced(self) -> Problem:
-        """The problem with eq. 12."""
+        """The problem with the balance of eq. 12, a mean output."""
         return self.problem.replace(balance=2 * self.r - 1)
 
     def o(self, function: tuple[Array, float]) -> Array:
@@ -86,7 +86,7 @@ class Quantities:
 
     @cached_property
     def labelings(self) -> list[Array]:
-        """Every vector of labels of all points that has the known ones."""
+        """All label vectors with the known labels."""
         return [self.whole(y_u) for y_u in itertools.product((-1.0, 1.0), repeat=self.u)]
 
     def solution(self, labels: Array) -> StepSolution:
@@ -103,7 +103,7 @@ class Quantities:
         return self.svm(labels, self.cost if cost is None else cost)[0]
 
     def svm(self, labels: Array, cost: Array) -> tuple[float, Array]:
-        """The same, and the outputs where it is."""
+        """The least value of ``program``, and the outputs at which it is reached."""
         y, c, least, outputs = self._svm
         y.value, c.value = labels, cost
         return float(least.solve(**EXACT)), np.asarray(outputs.value)

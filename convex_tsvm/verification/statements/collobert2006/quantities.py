@@ -75,7 +75,7 @@ class Quantities:
         return np.asarray(self.phi @ theta[0] + theta[1])
 
     def points(self, values: Array) -> Array:
-        """Of values of all copies those of the points themselves, shape (L + U,)."""
+        """From values of all copies, those of the points themselves, shape (L + U,)."""
         return values[1 : self.L + self.U + 1]
 
     @cached_property
@@ -84,11 +84,11 @@ class Quantities:
         return self.theta_of(cccp(svm(balance="linear"), self.problem, tol=1e-9).step)
 
     def theta_of(self, found: StepSolution) -> Theta:
-        """A solution of the toolkit in the coordinates of the features."""
+        """The θ of a solution: w in the coordinates of the features, and b."""
         return kernel_factor(self.problem.gram).T @ found.coefficients, found.bias
 
     def toolkit_objective(self, theta: Theta, model: Formulation | None = None) -> float:
-        """The objective of a formulation, as the toolkit has it."""
+        """The objective of a formulation at a θ, from the library."""
         regularization = 0.5 * float(theta[0] @ theta[0])
         return (model or self.model).objective(self.problem, self.points(self.f(theta)), regularization)
 

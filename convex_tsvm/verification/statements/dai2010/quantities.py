@@ -86,7 +86,7 @@ class Quantities:
 
     @cached_property
     def step_value(self) -> float:
-        """Its least value, with H₁(f) + H₁(-f) as convex part of the unlabelled points' loss, as the paper has it."""
+        """The least value of the step, with the paper's convex part H₁(f) + H₁(-f) of the unlabelled points' loss."""
         step = self.model.on(self.problem).step(self.outputs)
         found = NativeSolver(self.problem, tol=1e-10, max_iter=10**6).solve(step)
         constant = 2 - float(self.model.unlabeled.split()[0](0.0))  # type: ignore[union-attr]

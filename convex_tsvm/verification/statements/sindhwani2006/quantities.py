@@ -49,7 +49,7 @@ class Quantities:
 
     @cached_property
     def descent(self) -> NewtonDescent:
-        """The toolkit's Newton descent at w."""
+        """The library's Newton descent at w."""
         step = self.instance.svm(self.y)
         solver = FiniteNewton(self.problem, tol=1e-10)
         descent = NewtonDescent(solver, step, solver._check(step), self.w, self.X @ self.w)
@@ -58,12 +58,12 @@ class Quantities:
 
     @cached_property
     def direction(self) -> Array:
-        """Its Newton direction n at w."""
+        """The Newton direction n at w."""
         return self.descent.directions.newton(self.descent.h, self.descent._gradient(), 1e-13)
 
     @cached_property
     def length(self) -> float:
-        """Its step length δ."""
+        """The step length δ of that descent."""
         gradient, change = self.descent._gradient(), self.X @ self.direction
         return self.descent._line_search(self.direction, change, abs(float(gradient @ self.direction)))
 
