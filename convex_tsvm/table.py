@@ -89,7 +89,7 @@ class Formulation(Entry):
 
 SOLVERS = {
     "native": Solver("solvers:NativeSolver", "compiled working-set solver of the dual, with Newton steps"),
-    "linear": Solver("solvers:LinearSolver", "coordinate descent or finite Newton, by what they cost"),
+    "linear": Solver("solvers:LinearSolver", "coordinate descent or finite Newton, whichever is faster"),
     "finite_newton": Solver("solvers:FiniteNewton", "modified finite Newton in w, by products with the points"),
     "coordinates": Solver("solvers:CoordinateDescent", "coordinate steps in the dual with w kept up to date"),
     "cvxpy": Solver("modeling:CvxpySolver", "readable CVXPY problems, compiled once"),
@@ -104,10 +104,10 @@ SMOOTH_SOLVERS = ("smooth",)
 
 METHODS: dict[str, Method | Descent] = {
     "cccp": Descent("methods.cccp:CCCP", "tangents of the concave parts"),
-    "switching": Descent("methods.switching:Switching", "labels, exchanged in pairs"),
-    "annealing": Descent("methods.annealing:Annealing", "probabilities of labels, cooled"),
+    "switching": Descent("methods.switching:Switching", "labels that are exchanged in pairs"),
+    "annealing": Descent("methods.annealing:Annealing", "probabilities of labels at falling temperatures"),
     "self_training": Descent("methods.self_training:SelfTraining", "labels of more and more points, the surest first"),
-    "linearization": Descent("methods.linearization:Linearization", "the lesser slack of both labels (CS³VM)"),
+    "linearization": Descent("methods.linearization:Linearization", "linear programs for the better label (CS³VM)"),
     "gradient": Descent(
         "methods.gradient:Gradient", "gradient descent: ∇S3VM for smooth losses, ∇DA for those of labels"
     ),
@@ -135,7 +135,7 @@ _RELATIVE = {"epsilon": 2.0, "C_compact": "balanced", "semi_supervised": True, "
 _GRAPH = {"C_manifold": 1.0, "n_neighbors": 6, "normalized": True, "power": 1, "cache_size": "auto"}
 
 FORMULATIONS = {
-    "svm": Formulation("formulations.by_name:_supervised", "the labelled points alone", _TSVM, has_cost=False),
+    "svm": Formulation("formulations.by_name:_supervised", "SVM of the labelled points", _TSVM, has_cost=False),
     "tsvm": Formulation("formulations.tsvm:tsvm", "transductive SVM (S3VM)", _TSVM),
     "cs3vm": Formulation(
         "formulations.tsvm:cs3vm", "1-norm S3VM of Fung and Mangasarian", solver="cvxpy", is_balanced=False
@@ -146,7 +146,7 @@ FORMULATIONS = {
         "formulations.by_name:_laplacian", "Laplacian SVM", {**_GRAPH, "fit_intercept": True}, "", False, has_cost=False
     ),
     "laptsvm": Formulation(
-        "formulations.by_name:_transductive_laplacian", "transductive SVM on its kernel", {**_TSVM, **_GRAPH}
+        "formulations.by_name:_transductive_laplacian", "transductive SVM on lapsvm's kernel", {**_TSVM, **_GRAPH}
     ),
 }
 
