@@ -222,8 +222,8 @@ def page(table: dict[str, list[str | None]]) -> str:
     notes: list[str] = []
     lines = [
         "What works with what", "====================", "",
-        "Every cell is a run on fourteen points (``python docs/capabilities.py``): ✓ where it works, else the number",
-        "of the refusal below, which is what one is told. Formulations without a name on the command line have –. A",
+        "Every cell is a run on fourteen points (``python docs/capabilities.py``): ✓ where it works, otherwise the",
+        "number of the error message below. Formulations without a name on the command line have –. A",
         "test makes the page anew and compares.", "",
         ".. list-table::", "   :header-rows: 1", "   :class: capabilities", "",
     ]  # fmt: skip

@@ -32,7 +32,11 @@ def head():
     for name, said in FOUND["papers"].items():
         counts = [str(len(of(kind, name)) or "") for kind in FOUND["kinds"]]
         rows.append(
-            [f"{said['authors']}: {said['title']} ({said['year']})", f"``{name}.txt``, {said['text']}", *counts]
+            [
+                f":doc:`{said['authors']} ({said['year']}) </statements/{name}_findings>`: {said['title']}",
+                f"``{name}.txt``, {said['text']}",
+                *counts,
+            ]
         )
     for row in rows:
         text += "".join(f"   {' ' if k else '*'} - {cell}".rstrip() + "\n" for k, cell in enumerate(row))

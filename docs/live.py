@@ -73,7 +73,7 @@ def steps_of_cccp():
 
 
 def valleys_of_annealing():
-    """At a high temperature labels are undecided and the objective has one valley; as it falls the valley parts."""
+    """At a high temperature T labels are undecided and the objective has one valley; as T falls, it splits in two."""
     x, y = points_on_a_line()
     w, frames = np.linspace(-2, 2.5, 901), []
     for temperature in np.geomspace(20, 0.01, 30):
@@ -156,7 +156,7 @@ def growing_tree():
 
 
 def staircase_of_bounds():
-    """Each relaxation contains the ones before it, so that its bound is as high at least; in the end all are equal."""
+    """Each relaxation is at least as tight as those before it; once all labels are known, all bounds are equal."""
     problem, model = small_problem(), ct.s3vm(balance=None, fit_intercept=False)
     best = ct.exact_search(model, problem)
     hidden = problem.unlabeled[np.argsort(-np.abs(best.scores[problem.unlabeled]), kind="stable")]
@@ -180,7 +180,7 @@ def staircase_of_bounds():
         frames.append({"label": f"{known} more labels known", "numbers": numbers, "items": drawn})
     low = min(found["svm"])
     panel = axes("Bounds: svm blue, sdp green, signs purple", (0, len(hidden)), (0.95 * low, 1.03 * best.objective),
-                 "labels that are known besides", "lower bound")  # fmt: skip
+                 "further labels known", "lower bound")  # fmt: skip
     fixed = [item(0, "line", [0, len(hidden)], [best.objective] * 2, color=ORANGE, dash="6 4")]
     return {"slider": "labels known", "panels": [panel], "fixed": fixed, "frames": frames}
 
@@ -212,7 +212,7 @@ def dual_by_hand():
 
 
 def path_in_cost():
-    """The cost C* of unlabelled points rises: the boundary moves to where there are none."""
+    """As the cost C* of unlabelled points rises, the boundary moves to where no points are."""
     data = load_data("two_moons")
     problem = ct.Problem(data.X, data.y, kernel=ct.RBF(sigma=0.3), C=10, C_unlabeled=1e-3, balance=0.0)
     low, high = data.X.min(0) - 0.3, data.X.max(0) + 0.3
@@ -250,8 +250,8 @@ def boundary(u, v, f):
 
 
 def rules_of_a_derivation():
-    """The dual of CCCP-TSVM (Collobert et al. 2006): each step is the use of one lemma, and proven."""
-    derivation = paper("collobert2006").derivations[0]
+    r"""The dual of a CCCP step, in :math:`\alpha` (Collobert et al. 2006): each step applies a lemma, and is proven."""
+    derivation = paper("collobert2006").derivations[1]
     shown = list(derivation.shown())
     proofs = derivation.prove().steps
     frames = [
@@ -259,7 +259,8 @@ def rules_of_a_derivation():
         for k, proof in enumerate(proofs, 1)
     ]
     steps = [
-        f"<p><b>{html.escape(head)}.</b> {html.escape(why)}</p>\\[{html.escape(latex)}\\]" for head, why, latex in shown
+        f"<p><b>{html.escape(head)}.</b> {html.escape(why)}</p><div class='math'>\\[{html.escape(latex)}\\]</div>"
+        for head, why, latex in shown
     ]
     return {"slider": "steps", "panels": [], "frames": frames, "steps": steps}
 
@@ -284,7 +285,7 @@ def editor():
 PIECES = (
     ("cccp", "Concave-convex steps", steps_of_cccp),
     ("editor", "A loss of one's own", editor),
-    ("annealing", "Valleys that part", valleys_of_annealing),
+    ("annealing", "A valley that splits", valleys_of_annealing),
     ("tree", "A tree that grows", growing_tree),
     ("staircase", "Bounds while labels become known", staircase_of_bounds),
     ("dual", "The dual by hand", dual_by_hand),

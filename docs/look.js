@@ -33,6 +33,10 @@
     if (!element.querySelector("mjx-container")) add("formula not drawn", element, 0);
     else if (element.querySelector("mjx-merror, [data-mjx-error]")) add("formula with an error", element, 0);
   }
+  const texts = document.createTreeWalker(article, NodeFilter.SHOW_TEXT);
+  for (let node = texts.nextNode(); node; node = texts.nextNode())
+    if (/\\\[|\\\(/.test(node.textContent) && !node.parentElement.closest("pre, code, script, style"))
+      add("formula not drawn", node.parentElement, 0);
   // A word of a cell or a heading is broken where its letters are on two lines.
   for (const element of article.querySelectorAll("td, th, h1, h2, h3, .live-bar, figcaption")) {
     if (!seen(element) || skipped(element)) continue;

@@ -59,7 +59,7 @@ def index(reports):
     text = title("Statements of the papers", "=")
     text += (
         "Every numbered equation, algorithm and proposition of the five papers, and what was found in "
-        "the text beside them, is a function here: it computes both sides of the statement apart from each other on a "
+        "the text beside them, is a function here: it computes the two sides of the statement independently on a "
         "small problem, and the verdict comes from comparing them while this page is built. Each check has mistakes "
         "planted in it in the tests (``tests/test_statements.py``), and finds every one. Tables and figures of "
         "experiments stand at the end of each page, with the verdicts of the kept results of ``benchmarks/``. In the "
@@ -69,13 +69,13 @@ def index(reports):
     text += HEAD + row("", "paper", *VERDICTS)
     for report in reports:
         counts = [str(counts_of(report).get(verdict, 0) or "") for verdict in VERDICTS]
-        text += row("", f":doc:`{report.paper.name}`: {report.paper.title}", *counts)
+        text += row("", f":doc:`{report.paper.name}`", *counts)
     text += "\n" + "".join(f"- **{verdict}**: {said}.\n" for verdict, said in VERDICTS.items())
     text += "\n" + title("Derivations and exercise sheets", "-")
     text += (
-        "What each paper derives, a line a cell, for all points, labels, weights and multipliers: every step is "
-        "proven. The sheets have the lines left out; what is filled in is graded at random points, and the mistake "
-        "named where it can be told.\n\n"
+        "The derivations of each paper, one line per cell; every step is proven for all points, labels, weights and "
+        "multipliers. The sheets have the lines left out; what is filled in is graded at random points, and the "
+        "mistake named where it can be told.\n\n"
     )
     for report in reports:
         name = report.paper.name
@@ -95,7 +95,7 @@ def cards(report):
     """A card for every statement of a paper."""
     made = report.paper
     text = title(f"{made.name}: {made.title}", "=")
-    text += f"Of {len(made)} statements {report.summary}. What rests on what, each above what it rests on:\n\n"
+    text += f"Of {len(made)} statements {report.summary}. Arrows lead from each statement to those it rests on:\n\n"
     text += f".. image:: {made.name}.svg\n   :alt: Statements of {made.name}, with arrows to those they rest on\n\n"
     for outcome in report.outcomes:
         text += card(outcome, made)
@@ -251,21 +251,40 @@ def draw(report, path):
         count = -(-len(own) // IN_A_ROW)
         rows += [own[part::count] for part in range(count)]
     place = {name: ((k + 0.5) / len(one), height) for height, one in enumerate(rows) for k, name in enumerate(one)}
-    figure, ax = plt.subplots(figsize=(11, 0.95 * len(rows) + 0.3), layout="constrained")
-    arrow = {"arrowstyle": "-|>", "color": "0.7", "shrinkA": 14, "shrinkB": 16}
-    for upper, lower in edges:
-        ax.annotate("", place[lower], place[upper], arrowprops=arrow)
+    figure = plt.figure(figsize=(11, 0.95 * len(rows) + 0.3))
+    ax = figure.add_axes((0, 0, 1, 1), xlim=(0, 1), ylim=(-0.6, len(rows) - 0.4))
+    ax.axis("off")
+    boxes = {}
     for name, (x, y) in place.items():
         verdict = report[name].verdict
         colour = {"holds": "#dbe9f6", "false as printed": "#fde0c5"}.get(verdict, "#e4e4ee")
-        short = "\n".join(textwrap.wrap(name, 15))
-        ax.text(
-            x, y, short, ha="center", va="center", fontsize=11, bbox={"boxstyle": "round", "fc": colour, "ec": "0.5"}
-        )
-    ax.set(xlim=(0, 1), ylim=(-0.6, len(rows) - 0.4))
-    ax.axis("off")
+        style = {"boxstyle": "round", "fc": colour, "ec": "0.5"}
+        boxes[name] = ax.text(x, y, textwrap.fill(name, 15), ha="center", va="center", fontsize=11, bbox=style)
+    figure.canvas.draw()
+    extents = {name: box.get_bbox_patch().get_window_extent().padded(3) for name, box in boxes.items()}
+    for upper, lower in edges:
+        others = [extent for name, extent in extents.items() if name not in (upper, lower)]
+        ends = ax.transData.transform([place[upper], place[lower]])
+        bent = min(BENDS, key=lambda bend: (hits(ends, bend, others), abs(bend)))
+        arrow = {"arrowstyle": "-|>", "color": "0.45", "connectionstyle": f"arc3,rad={bent}"}
+        arrow |= {"patchA": boxes[upper].get_bbox_patch(), "patchB": boxes[lower].get_bbox_patch()}
+        ax.annotate("", place[lower], place[upper], arrowprops=arrow)
     figure.savefig(path)
     plt.close(figure)
+
+
+#: How much an arrow may be bent, relative to its length, to go around boxes.
+BENDS = (0, 0.1, -0.1, 0.2, -0.2, 0.3, -0.3, 0.45, -0.45, 0.6, -0.6, 0.8, -0.8)
+
+
+def hits(ends, bend, boxes):
+    """How many points of a bent arrow are inside of boxes."""
+    begin, end = ends
+    across = np.array([end[1] - begin[1], begin[0] - end[0]])
+    middle = (begin + end) / 2 + bend * across
+    t = np.linspace(0, 1, 60)[:, None]
+    curve = (1 - t) ** 2 * begin + 2 * t * (1 - t) * middle + t**2 * end
+    return sum(box.contains(x, y) for x, y in curve for box in boxes)
 
 
 if __name__ == "__main__":

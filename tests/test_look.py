@@ -37,6 +37,7 @@ def look(monkeypatch):
         ("beyond the page's column", "p {width: 900px}", "<p>too wide</p>"),
         ("page wider than its window", "", '<div style="width: 3000px">very wide</div>'),
         ("formula not drawn", "", r'<div class="math">\[\alpha\]</div>'),
+        ("formula not drawn", "", r"<figure><p>\[\alpha\]</p></figure>"),
         ("word broken", "td {width: 20px; overflow-wrap: anywhere}", "<table><tr><td>reproduced</td></tr></table>"),
         ("text beyond its picture", "", '<svg width="80" height="20"><text x="40" y="15">a long legend</text></svg>'),
         ("example that failed", "", FAILED),

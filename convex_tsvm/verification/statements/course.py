@@ -172,7 +172,7 @@ class Lesson:
         """The cells of the lesson's sheet, or, without ``exercise``, of the key to it."""
         kind = "sheet" if exercise else "answer key"
         task = (
-            "Fill in what is left out, as a function of the quantities `q`, and run the cell: it is graded. "
+            "Write the missing right-hand side as a function of the quantities `q`. Running the cell grades it. "
             "A wrong answer gets a hint; the argument `reveal=True` of `grade` shows a number instead."
         )
         found = [text_cell(f"# Lesson {self.number}: {self.title} ({kind})\n\n{task if exercise else ''}".rstrip())]
