@@ -97,7 +97,8 @@ def _unlabelled(ax: Axes, points: Any, unknown: NDArray[np.bool_], shown: NDArra
         own = unknown & (settled == full)
         if own.any():
             color = shown[settled[unknown] == full].tolist()
-            size, name = (12, "proven") if full else (36, "open")
+            # In square points: few points are larger, many do not hide each other.
+            size, name = (np.clip(600 / len(points), 12, 48), "proven") if full else (36, "open")
             look: dict[str, Any] = {"c": color, "alpha": 0.6} if full else {"facecolors": "none", "edgecolors": color}
             ax.scatter(points[own, 0], points[own, 1], s=size, label=name if proven is not None else None, **look)
 

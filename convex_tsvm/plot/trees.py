@@ -87,11 +87,12 @@ def gaps(bounds: Bound | Mapping[str, float], objective: float | None = None, *,
     ax.stairs(values, edges, baseline=None, label="lower bound", **look)
     if objective is not None and np.isfinite(objective):
         ax.axhline(objective, color=COLORS["objective"], linestyle="--", label="best objective known")
-        for place, end in enumerate(np.cumsum([count for _, count in runs])):
+        for end in np.cumsum([count for _, count in runs]):
             value = values[end - 1]
             gap = (objective - value) / max(abs(objective), 1e-300)
             side = {"va": "bottom"} if gap > 0.1 else {"va": "top", "xytext": (0, -3), "textcoords": "offset points"}
-            ax.annotate(f"{gap:.1%}", (place + 0.5, value), ha="center", **side)
+            at = (edges[end - 1] + edges[end]) / 2  # of the last round, whose step is free below
+            ax.annotate(f"{gap:.1%}", (at, value), ha="center", **side)
     shown = [f"{name}\n{count} rounds" if count > 1 else name for name, count in runs]
     ax.set_xticks(np.arange(len(runs)) + 0.5, shown)
     ax.set(xlabel="relaxation", ylabel="objective")
