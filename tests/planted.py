@@ -1517,6 +1517,98 @@ TOGETHER = [
     ),
 ]
 
+#: Chunks of a stream, and densities that losses are smoothed with.
+CHUNKS = [
+    Fault(
+        "slopes of the concave part are left out of a chunk's steps",
+        "methods/online.py",
+        "pull = ratio * (self.convex.supergradient(f) + slopes) / len(slopes)",
+        "pull = ratio * self.convex.supergradient(f) / len(slopes)",
+        ("tests/test_online.py::test_a_step_of_unlabelled_points_goes_along_the_surrogate",),
+    ),
+    Fault(
+        "a chunk's covariance is not moved to the mean of all points",
+        "methods/online.py",
+        "self.scatter += weight * (1 - weight) *",
+        "self.scatter += 0 * weight * (1 - weight) *",
+        ("tests/test_online.py::test_means_and_covariances_of_chunks_are_those_of_all_points",),
+    ),
+    Fault(
+        "the mean of unlabelled points is that of the last chunk",
+        "methods/online.py",
+        "- self.mean) * new / self.n_unlabeled",
+        "- self.mean)",
+        ("tests/test_online.py",),
+    ),
+    Fault(
+        "the points of a balance are not centred in gradients",
+        "methods/online.py",
+        "own = own - np.outer(total, self.mean)",
+        "own = own - 0 * np.outer(total, self.mean)",
+        ("tests/test_online.py",),
+    ),
+    Fault(
+        "kinks add nothing to the curvature of a smoothed loss",
+        "losses/smoothing.py",
+        "total += jump * self.smoothing.density((at - t) / self.width) / self.width",
+        "total += 0 * jump",
+        ("tests/test_smooth_losses.py",),
+    ),
+    Fault(
+        "the second moment of a smoothed piece lacks a width",
+        "losses/smoothing.py",
+        "+ a * sd * sd * second",
+        "+ a * sd * second",
+        ("tests/test_smooth_losses.py::test_smoothing_is_a_convolution",),
+    ),
+    Fault(
+        "the uniform density has another variance",
+        "losses/smoothing.py",
+        "t, half = np.asarray(t, dtype=float), np.sqrt(3) * np.asarray(self.width)",
+        "t, half = np.asarray(t, dtype=float), np.sqrt(2) * np.asarray(self.width)",
+        ("tests/test_smooth_losses.py",),
+    ),
+]
+
+#: Grades of answers, and sheets that are handed in.
+GRADES = [
+    Fault(
+        "hidden problems are those of the sheets",
+        "verification/statements/course.py",
+        "    if seed is not None:\n        problems = ",
+        "    if seed is None and problems is None:\n        problems = ",
+        ("tests/test_course.py::test_values_of_the_problems_in_the_sheet_are_wrong_on_hidden_ones",),
+    ),
+    Fault(
+        "a sheet's answers are graded as those of the cells before",
+        "verification/statements/course.py",
+        'names.pop("answer", None)',
+        'names.pop("no answer", None)',
+        ("tests/test_course.py::test_sheets_are_graded_by_the_command_line",),
+    ),
+    Fault(
+        "cells of a notebook share their names",
+        "verification/report.py",
+        """return f"{place}-{hashlib""",
+        """return f"{hashlib""",
+        ("tests/test_course.py::test_right_answers_are_right_on_hidden_problems",),
+    ),
+    Fault(
+        "a hint names what the answer has",
+        "verification/answers.py",
+        "if name not in known]",
+        "if name in known]",
+        ("tests/test_statements.py::test_a_grade_has_a_reason",),
+    ),
+    Fault(
+        "work in the background needs a thread",
+        "deadline.py",
+        "except RuntimeError:  # no thread",
+        "except KeyError:  # no thread",
+        ("tests/test_lite.py::test_work_in_the_background_needs_no_thread",),
+    ),
+]
+
 FAULTS = [
     *TOGETHER,
     *BAGS,
@@ -1536,4 +1628,6 @@ FAULTS = [
     *OWN,
     *DERIVATIONS,
     *WEIGHTS,
+    *CHUNKS,
+    *GRADES,
 ]

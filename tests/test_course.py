@@ -84,7 +84,7 @@ def test_sheets_are_graded_by_the_command_line(tmp_path, capsys):
     good, bad, other = (tmp_path / f"{name}.ipynb" for name in ("good", "bad", "other"))
     one = lesson(2)
     count = filled(one, good)
-    broken = {0: "raise ValueError('no idea')", 1: "nothing = 1", 2: "def answer(q):\n    return np.zeros((3, 17))"}
+    broken = {1: "raise ValueError('no idea')", 3: "nothing = 1", 2: "def answer(q):\n    return np.zeros((3, 17))"}
     filled(one, bad, broken.get)
     assert main(["verify", "--lesson", "2", "--grade", str(good), str(bad), "--seed", "3"]) == 0
     text = capsys.readouterr().out

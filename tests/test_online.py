@@ -157,6 +157,42 @@ def test_a_step_goes_along_a_subgradient_of_the_convex_problem(seed):
     assert value(descent.w[0]) < value(np.zeros(3))
 
 
+@given(seed=st.integers(0, 10**5))
+def test_a_step_of_unlabelled_points_goes_along_the_surrogate(seed):
+    """At a function w all unlabelled points take one step: against the gradient of the convex part and its tangent."""
+    rng = np.random.default_rng(seed)
+    X, w = rng.normal(size=(12, 3)), 0.3 * rng.normal(size=(1, 3))
+    model = ct.s3vm(balance=None, fit_intercept=False)
+    descent = OnlineDescent(model, w.copy())
+    descent.least_steps = 1
+    descent.learn(X, np.zeros((1, 12)), ridge=0.1, ratio=0.7, means=None)
+    convex, concave = model.unlabeled.split()
+    slopes = concave.supergradient(X @ w[0])
+
+    def surrogate(v):
+        return 0.05 * v @ v + 0.7 * np.mean(convex(X @ v) + slopes * (X @ v))
+
+    gradient = np.array([(surrogate(w[0] + 1e-6 * e) - surrogate(w[0] - 1e-6 * e)) / 2e-6 for e in np.eye(3)])
+    step = w[0] - descent.w[0]
+    np.testing.assert_allclose(step / np.linalg.norm(step), gradient / np.linalg.norm(gradient), atol=1e-5)
+
+
+@pytest.mark.parametrize("whitened", [True, False], ids=["covariance", "trace"])
+def test_means_and_covariances_of_chunks_are_those_of_all_points(whitened):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 4)) * [1, 2, 3, 4] + np.arange(90)[:, None] / 10  # chunks have different means
+    signs = np.where(np.arange(90) % 5 == 0, 1.0, 0.0)[None]
+    for form in (np.asarray, sp.csr_matrix):
+        descent = OnlineDescent(ct.s3vm(), np.zeros((1, 4)), whitened=whitened)
+        for part in np.split(np.arange(90), [20, 50]):
+            descent.count_labels(signs[:, part])
+            descent.learn(form(X[part]), signs[:, part], ridge=0.1, ratio=1.0, means=np.zeros(1))
+        scatter = np.cov(X.T, bias=True)
+        np.testing.assert_allclose(descent.mean, X[signs[0] == 0].mean(axis=0))
+        np.testing.assert_allclose(descent.middle, X.mean(axis=0))
+        np.testing.assert_allclose(descent.scatter, scatter if whitened else np.trace(scatter))
+
+
 def test_points_far_from_the_origin():
     """With a balance the mean is taken off, and steps are as long as the spread of the points allows."""
     X, truth, y = gaussians()
