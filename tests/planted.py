@@ -1575,8 +1575,8 @@ GRADES = [
     Fault(
         "hidden problems are those of the sheets",
         "verification/statements/course.py",
-        "    if seed is not None:\n        problems = ",
-        "    if seed is None and problems is None:\n        problems = ",
+        "problems = [redrawn(q, np.random.default_rng([seed, k])) for",
+        "problems = [q for",
         ("tests/test_course.py::test_values_of_the_problems_in_the_sheet_are_wrong_on_hidden_ones",),
     ),
     Fault(

@@ -79,6 +79,13 @@ def test_values_of_the_problems_in_the_sheet_are_wrong_on_hidden_ones():
         assert not grade(name, number, table, seed=5)
 
 
+@pytest.mark.parametrize("number", ["eq. 8", 25], ids=["a statement", "a line of a derivation"])
+def test_seeds_are_numbers_from_0(number):
+    for seed in (-1, 0.5, "exam"):
+        with pytest.raises(ValueError, match=f"seed={seed!r} must be an integer"):
+            grade("collobert2006", number, lambda q: 0.0, seed=seed)
+
+
 def test_sheets_are_graded_by_the_command_line(tmp_path, capsys):
     """What a student breaks is that student's; the others' grades stay."""
     good, bad, other = (tmp_path / f"{name}.ipynb" for name in ("good", "bad", "other"))

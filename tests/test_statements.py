@@ -310,6 +310,9 @@ def test_a_lesson_that_is_not_there_is_said_to_be(capsys):
         (["verify", "--lesson", "9", "--exercise", "x.ipynb"], "lesson=9 must be an integer from 1 to 8"),
         (["verify", "--lesson", "3"], "say where the sheet goes"),
         (["verify", "two_moons", "--lesson", "3"], "problems of its own"),
+        (["verify", "--lesson", "3", "--exercise", "x.ipynb", "--seed", "3"], "seed=3 is for the problems of --grade"),
+        (["verify", "--lesson", "3", "--exercise", "x.ipynb", "--grade", "y.ipynb"], "--lesson with --grade"),
+        (["verify", "two_moons", "--grade", "y.ipynb"], "grade"),
     ):
         assert main(arguments) == 2
         assert said in capsys.readouterr().err

@@ -160,9 +160,10 @@ def verify(request: Verify) -> int:
         return _verify_lesson(request, request.lesson)
     if request.paper is not None:
         return _verify_paper(request, request.paper)
-    for name in ("derivation", "exercise"):
-        if path := getattr(request, name):
-            raise ValueError(f"{name}={path!r} is of a paper or a lesson; say which with --paper or --lesson")
+    for name in ("derivation", "exercise", "grade", "seed"):
+        if name in request.told:
+            given = f"{name}={getattr(request, name)!r}"
+            raise ValueError(f"{given} is of a paper or a lesson; say which with --paper or --lesson")
     if not request.data:
         raise ValueError("DATA is missing: a data set, a certificate, or --paper NAME")
     if Path(request.data).is_file() and is_search(request.data):
@@ -212,9 +213,15 @@ def _verify_lesson(request: Verify, number: int) -> int:
     solving.refuse_all_but(request, ("lesson", "derivation", "exercise", "grade", "seed"), "--lesson")
     made = lesson(number)
     if request.grade:
+        solving.refuse_all_but(request, ("lesson", "grade", "seed"), "--lesson with --grade")
         return _grade(request, {path: made.marks(path, request.seed) for path in request.grade})
+    if request.seed is not None:
+        raise ValueError(f"seed={request.seed} is for the problems of --grade")
     if not (request.derivation or request.exercise):
-        raise ValueError("--lesson: say where the sheet goes with --exercise FILE, and the key with --derivation FILE")
+        raise ValueError(
+            "--lesson: say where the sheet goes with --exercise FILE, and the key with --derivation FILE, "
+            "or which sheets to grade with --grade FILE"
+        )
     return _write_sheets(request.derivation, request.exercise, lambda exercise: made.sheet(exercise=exercise))
 
 

@@ -229,7 +229,7 @@ def answered(answer: Any, quantities: Sequence[Any], shapes: Sequence[tuple[int,
 
 def random_points(derivation: Any, defined: Any, seed: int | None = None) -> Iterator[Point]:
     """Points with numbers of ordinary size, values of functions, and multipliers where conjugates are finite."""
-    drawn = [] if seed is None else [seed]
+    drawn = [] if seed is None else [integer("seed", seed, least=0)]
     setting = derivation.setting
     functions = {name: lambda _, t, f=function: float(f(t)) for name, function in derivation.functions.items()}
     # Numbers of labelled points, of others, and of features; not those of the proofs.

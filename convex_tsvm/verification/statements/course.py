@@ -293,6 +293,7 @@ def grade(paper: str, number: str | float, answer: Any, *, reveal: bool = False,
     # A value is graded on the problem of six points, which is the first.
     problems = statement.quantities() if callable(answer) else statement.quantities()[:1]
     if seed is not None:
+        integer("seed", seed, least=0)
         problems = [redrawn(q, np.random.default_rng([seed, k])) for k, q in enumerate(problems)]
     wanted = [np.asarray(statement.claimed(q), dtype=float) for q in problems]
     found = answered(answer, problems, [right.shape for right in wanted])
