@@ -2,6 +2,7 @@
 
 import html
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -259,10 +260,15 @@ def rules_of_a_derivation():
         for k, proof in enumerate(proofs, 1)
     ]
     steps = [
-        f"<p><b>{html.escape(head)}.</b> {html.escape(why)}</p><div class='math'>\\[{html.escape(latex)}\\]</div>"
+        f"<p><b>{html.escape(head)}.</b> {indexed(why)}</p><div class='math'>\\[{html.escape(latex)}\\]</div>"
         for head, why, latex in shown
     ]
     return {"slider": "steps", "panels": [], "frames": frames, "steps": steps}
+
+
+def indexed(words):
+    """Words with their indices, such as α_i and Σ_{i∈I}, as HTML."""
+    return re.sub(r"_(?:\{([^}]*)\}|([A-Za-z0-9]+))", r"<sub>\1\2</sub>", html.escape(words))
 
 
 def editor():

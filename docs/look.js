@@ -27,7 +27,8 @@
     }
     const box = element.getBoundingClientRect();
     const scrolled = innerWidth < 600 && element.closest(".math, .pst-scrollable-table-container, table, pre, dl, .live-panels");
-    if (box.right > right + 1 && !scrolled) add("beyond the page's column", element, box.right - right);
+    const bar = element.closest(".live-bar");  // a bar may be at the window's lower end instead
+    if (box.right > right + 1 && !scrolled && !(bar && getComputedStyle(bar).position === "fixed")) add("beyond the page's column", element, box.right - right);
   }
   for (const element of document.querySelectorAll(".math")) {
     if (!element.querySelector("mjx-container")) add("formula not drawn", element, 0);

@@ -118,6 +118,7 @@
         html("dd", this.table, typeof value === "number" ? shown(value) : String(value), { "data-value": value });
       }
       this.steps.forEach((step, s) => step.classList.toggle("live-hidden", s > k));
+      if (k && this.steps.length) this.steps[k].scrollIntoView({ block: "nearest" });
     }
 
     play() {
