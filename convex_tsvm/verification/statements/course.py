@@ -19,7 +19,7 @@ from ...kernels import RBF, Precomputed
 from ...validation import integer
 from ..answers import Grade, answered, hint
 from ..derivation import Derivation
-from ..report import cell_name, code_cell, text_cell
+from ..report import code_cell, text_cell
 from .statement import Proven, Statement
 from .statement import paper as named
 
@@ -187,41 +187,37 @@ class Lesson:
 
         The notebook's code is run.
         """
-        sheet = self.sheet(exercise=True)
-        blanks = [cell_name(place, cell) for place, cell in enumerate(sheet) if "def answer(" in cell["source"]]
-        graders: list[tuple[str, Callable[[Any], Grade]]] = [
-            (f"{one.paper} {one.number}", partial(grade, one.paper, one.number, seed=seed)) for one in self.statements
-        ]
-        for _, derivation in self.derivations:
-            steps = range(1, len(derivation) + 1)
-            graders += [(f"{derivation.title}, step {k}", partial(derivation.grade, k, seed=seed)) for k in steps]
-        answers = run_cells(path)
-        missing = Grade(False, "the sheet's cell is not there")
-        found = []
-        for (name, graded), cell in zip(graders, blanks, strict=True):
-            answer = answers.get(cell, missing)
-            found.append((name, answer if isinstance(answer, Grade) else graded(answer)))
-        return found
+        graders: dict[str, Callable[[Any], Grade]] = {
+            f"{one.paper} {one.number}": partial(grade, one.paper, one.number, seed=seed) for one in self.statements
+        }
+        for _, made in self.derivations:
+            steps = range(1, len(made) + 1)
+            graders |= {f"{made.title}, step {k}": partial(made.grade, k, seed=seed) for k in steps}
+        answers, missing = run_cells(path), Grade(False, "no cell grades it")
+        found = {name: answers.get(name, missing) for name in graders}
+        return [(name, one if isinstance(one, Grade) else graders[name](one)) for name, one in found.items()]
 
 
 def run_cells(path: str | Path) -> dict[str, Any]:
-    """Run a notebook; the answer that each cell defines, by the cell's identifier, or the grade of one that fails."""
+    """Run a notebook; for each cell that grades an answer, by what it is of, the answer, or the grade if it fails."""
     try:
         cells = json.loads(Path(path).read_text(encoding="utf-8"))["cells"]
-        sources = [(cell.get("id"), "".join(cell["source"])) for cell in cells if cell["cell_type"] == "code"]
+        sources = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ValueError(f"{str(path)!r} is not a notebook: {error}") from None
     found: dict[str, Any] = {}
     names: dict[str, Any] = {"__name__": "__main__"}
-    for cell, source in sources:
+    for source in sources:
         names.pop("answer", None)
         try:
             with redirect_stdout(io.StringIO()):
                 exec(source, names)
+            answer = names.get("answer")
         except Exception as error:  # what a student has written may raise anything
-            found[cell] = Grade(False, f"the cell raises {type(error).__name__}: {error}")
-        else:
-            found[cell] = names.get("answer", Grade(False, "the cell defines no answer"))
+            answer = Grade(False, f"the cell raises {type(error).__name__}: {error}")
+        if called := re.search(r"""papers\.grade\(["'](\w+)["'], ["']([^"']+)["']|derivation\.grade\((\d+)""", source):
+            title = getattr(names.get("derivation"), "title", "")
+            found[f"{title}, step {called[3]}" if called[3] else f"{called[1]} {called[2]}"] = answer
     return found
 
 
