@@ -34,6 +34,7 @@ ESTIMATORS = {
 
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_estimators(name, points):
+    pytest.importorskip("scs")
     X, y, truth = points
     fitted = [ESTIMATORS[name](solver).fit(X, y) for solver in ("scs", "clarabel")]
     assert fitted[0].objective_ == pytest.approx(fitted[1].objective_, rel=1e-4)
@@ -58,6 +59,7 @@ COMMANDS = {
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_commands(name, points, tmp_path, capsys):
+    pytest.importorskip("scs")
     X, y, _ = points
     file = tmp_path / "points.npz"
     np.savez(file, X=X, y=np.where(y == -1, 0, 2 * y - 1))

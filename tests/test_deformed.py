@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import convex_tsvm as ct
 from convex_tsvm.kernels import DeformedRows, GramRows, graph_laplacian
+from convex_tsvm.persistence import FittedModel
 from convex_tsvm.problem_checks import check_psd
 
 
@@ -50,7 +51,7 @@ def test_an_svm_in_it_pays_for_the_graph(seed):
     smooth = cp.quad_form(a, cp.psd_wrap(K)) + 0.7 * cp.quad_form(f, cp.psd_wrap(L))
     value = cp.Problem(cp.Minimize(0.5 * smooth + paid)).solve(solver="CLARABEL")
     assert solution.objective == pytest.approx(value, rel=1e-5)
-    model = ct.persistence.FittedModel.from_solutions([solution], np.array([0, 1]))
+    model = FittedModel.from_solutions([solution], np.array([0, 1]))
     np.testing.assert_allclose(model.decision_function(new), solution.decision_function(new), atol=1e-8)
 
 

@@ -15,6 +15,7 @@ def points(seed, n=14, d=3):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_it_descends_to_no_less_than_the_exact_optimum(seed):
+    pytest.importorskip("highspy")
     problem = points(seed)
     solution = ct.linearization(ct.cs3vm(), problem)
     assert solution.status == "converged"

@@ -62,6 +62,7 @@ def one_norm(seed):
 @pytest.mark.parametrize("seed", range(6))
 def test_the_one_norm_program_against_every_labelling(seed):
     """Bennett and Demiriz's linear program with integers, by HiGHS, against a linear program for every labelling."""
+    pytest.importorskip("highspy")
     formulation, problem = one_norm(seed)
     model = MixedIntegerModel(formulation, problem, float(problem.cost.sum()))
     value = model.problem.solve(solver="HIGHS")
@@ -106,6 +107,7 @@ def test_search_over_intervals_finds_what_scip_finds(name, seed):
 
 def test_the_ramps_program_by_highs():
     """With the 1-norm it is a linear program with integers: against a linear program for every choice of stretches."""
+    pytest.importorskip("highspy")
     _, problem = one_norm(0)
     keep = np.r_[0, 1, 4:8]
     problem = ct.Problem(problem.X[keep], problem.y[keep], C=2.0, balance=None)

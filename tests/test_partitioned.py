@@ -7,7 +7,6 @@ import dask
 import dask.array as da
 import joblib
 import numpy as np
-import psutil
 import pytest
 import scipy.sparse as sp
 from distributed import Client, LocalCluster, get_task_stream
@@ -181,6 +180,8 @@ def test_the_memory_of_workers_is_bounded(cluster, tmp_path, megabytes):
     save_points(linear_points(X), np.zeros(n), tmp_path / "points")
     size = sum(file.stat().st_size for file in (tmp_path / "points").iterdir())
     assert size >= megabytes * 1e6
+
+    psutil = pytest.importorskip("psutil")
 
     def memory():
         pids = cluster.run(os.getpid).values()

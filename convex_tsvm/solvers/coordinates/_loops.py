@@ -26,8 +26,6 @@ REORDERED = {"cache": True, "nogil": True, "fastmath": {"nsz", "arcp", "contract
 
 IN_ORDER = {"cache": True, "nogil": True, "error_model": "numpy"}
 
-ONE = np.uint64(1)
-
 
 @njit(inline="always", **IN_ORDER)
 def _gaps(S, P, R, Q, m, k, s, f):
@@ -102,7 +100,7 @@ def _epoch(rows, norms, away, room, tables, point, kind, cost, slope, s, order, 
             for j in range(u.shape[0]):
                 f += row[j] * u[j]
         else:
-            first, last = rows[0][i], rows[0][i + ONE]
+            first, last = rows[0][i], rows[0][i + 1]
             for j in range(first, last):
                 f += rows[2][j] * u[rows[1][j]]
         f += shift - sigma * away[i]
