@@ -1,6 +1,8 @@
 """What is said, and what still runs, without optional libraries, without the package, and without time."""
 
+import os
 import runpy
+import subprocess
 import sys
 from pathlib import Path
 
@@ -65,3 +67,31 @@ def test_the_checker_is_a_program_of_its_own(file, said, monkeypatch, capsys):
         runpy.run_module("convex_tsvm.checker", run_name="__main__")
     assert bool(end.value.code) == said.startswith("NOT")
     assert capsys.readouterr().out.startswith(said)
+
+
+def fits():
+    """Outputs of small fits by every kind of compiled loop."""
+    rng = np.random.default_rng(0)
+    truth = np.resize([1.0, -1.0], 40)
+    X = rng.normal(size=(40, 30)) + 0.5 * truth[:, None]
+    y = np.where(np.arange(40) < 10, truth, 0.0)
+    found = []
+    for points in (X, sp.csr_array(np.where(X > 0.5, X, 0.0))):
+        for kernel in ("linear", ct.RBF(6.0)):
+            problem = ct.Problem(points, y, kernel=kernel, C=1, C_unlabeled=0.2, balance=0.0)
+            own = ("native", "coordinates", "finite_newton") if kernel == "linear" else ("native",)
+            found += [ct.cccp(ct.tsvm("ramp"), problem, solver=solver, tol=1e-8).scores for solver in own]
+            found.append(ct.annealing(ct.s3vm(), problem, tol=1e-8).scores)
+    few = problem.replace(X=X[:16, :3], y=y[:16], kernel=ct.RBF(2.0), balance=None)
+    return [*map(np.asarray, found), np.asarray(ct.exact_search(ct.s3vm(balance=None), few).objective)]
+
+
+def test_fits_without_compiled_loops_are_the_same(tmp_path):
+    """In a process without numba, psutil, SCS and HiGHS."""
+    code = f"import numpy as np; from test_without_libraries import fits; np.savez({str(tmp_path / 'bare')!r}, *fits())"
+    tests = Path(__file__).parent
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (tests / "bare", tests)))}
+    subprocess.run([sys.executable, "-W", "ignore", "-c", code], env=environment, check=True, timeout=300)
+    with np.load(tmp_path / "bare.npz") as bare:
+        for one, other in zip(fits(), bare.values(), strict=True):
+            np.testing.assert_allclose(other, one, atol=1e-5)
