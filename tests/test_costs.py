@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import convex_tsvm as ct
-from convex_tsvm.estimators.advice import Cost, warn_of_cost
+from convex_tsvm.estimators.advice import warn_of_cost
 
 ESTIMATORS = [
     ct.TransductiveSVC,
@@ -55,11 +55,11 @@ def test_a_fit_that_takes_minutes_says_so_before_it_begins(make, n, said, monkey
 
 
 def test_classes_count_and_hours_are_hours():
-    few, many = (Cost(n, "points", 100, 50.0, 2.0, "take fewer") for n in (100, 3200))
+    measured = {"measured": 100, "seconds": 50.0, "power": 2.0}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        warn_of_cost("Some", few, 2)
+        warn_of_cost("Some", 100, "points", 2, "take fewer", **measured)
     with pytest.warns(UserWarning, match="100 points for each of 3 classes take about 2 minutes.*take fewer"):
-        warn_of_cost("Some", few, 3)
+        warn_of_cost("Some", 100, "points", 3, "take fewer", **measured)
     with pytest.warns(UserWarning, match="about 14 hours"):
-        warn_of_cost("Some", many, 1)
+        warn_of_cost("Some", 3200, "points", 1, "take fewer", **measured)

@@ -25,26 +25,20 @@ from ..validation import is_sparse
 from .labels import Labels
 
 
-@dataclass(frozen=True)
-class Cost:
-    """How the time of a fit to ``count`` points grows, by what was measured on one core of a machine of 2024."""
+def warn_of_cost(
+    name: str, count: int, what: str, n_fits: int, instead: str, *, measured: int, seconds: float, power: float
+) -> None:
+    """Warn in the name of an estimator if ``n_fits`` fits to ``count`` points take ``PILOT.warned`` seconds or more.
 
-    count: int
-    what: str  # is counted, such as "unlabelled points"
-    measured: int  # so many of them took
-    seconds: float  # and time grows with their number to
-    power: float
-    instead: str  # what to do about a long fit
-
-
-def warn_of_cost(name: str, cost: Cost, n_fits: int) -> None:
-    """Warn in the name of an estimator if ``n_fits`` fits take ``PILOT.warned`` seconds or more."""
-    seconds = n_fits * cost.seconds * (cost.count / cost.measured) ** cost.power
-    if seconds >= PILOT.warned:
+    On one core of a machine of 2024 a fit to ``measured`` of them took so many seconds, and time grows like their
+    number to a power; ``instead`` is what to do about a long fit.
+    """
+    expected = n_fits * seconds * (count / measured) ** power
+    if expected >= PILOT.warned:
         times = f" for each of {n_fits} classes" if n_fits > 1 else ""
         warn(
-            f"{name}: {cost.count} {cost.what}{times} take about {_in_words(seconds)}, and time grows like their "
-            f"number to the power of {cost.power:g}; {cost.instead}. verbose=1 says how far it is"
+            f"{name}: {count} {what}{times} take about {_in_words(expected)}, and time grows like their number to the "
+            f"power of {power:g}; {instead}. verbose=1 says how far it is"
         )
 
 

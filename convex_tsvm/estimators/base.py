@@ -27,7 +27,7 @@ from ..problem import Problem
 from ..progress import status_line
 from ..solution import Solution
 from ..validation import canonical, is_sparse, one_of
-from .advice import Cost, advise, check_links, warn_of_cost, warn_of_unused_share
+from .advice import advise, check_links, warn_of_unused_share
 from .labels import Labels, ScoresLabeled
 from .parameters import estimator, fixed
 
@@ -125,16 +125,12 @@ class Transduction(Decides, ScoresLabeled, ClassifierMixin, BaseEstimator):
             first = self._problem(X, labels, positives[0])
             formulation = self._formulation(first)
             check_links(formulation, len(labels.classes))
-            costly = self._costly(first)
             if not labels.unlabeled.any():
                 warn("y has no unlabelled point: a supervised SVM is fitted")
                 formulation = formulation.supervised()
-            elif costly is not None:
-                warn_of_cost(type(self).__name__, costly, n_fits * len(positives))
             warn_of_unused_share(self._share_parameter, getattr(self, self._share_parameter), formulation)
             labels = self._with_shares(first, labels)
-            if costly is None:
-                self._announce(first, labels, n_fits * len(positives))
+            self._announce(first, labels, n_fits * len(positives))
             if self._falls_back(first, labels, formulation):
                 formulation = svm(formulation.labeled, fit_intercept=formulation.fit_intercept)
             with share_of_time(n_fits):
@@ -208,7 +204,7 @@ class Transduction(Decides, ScoresLabeled, ClassifierMixin, BaseEstimator):
         return False
 
     def _announce(self, first: Problem, labels: Labels, n_fits: int) -> None:
-        """Warn of how long ``n_fits`` fits are going to take, if a subclass can estimate it; here nothing is said."""
+        """Warn of how long ``n_fits`` fits are going to take, if a subclass can tell; here nothing is said."""
 
     def _with_shares(self, first: Problem, labels: Labels) -> Labels:
         """The labels with the shares of their classes among the unlabelled points, if these are to be inferred."""
@@ -217,10 +213,6 @@ class Transduction(Decides, ScoresLabeled, ClassifierMixin, BaseEstimator):
             return labels
         signs = [labels.signs(k) for k in labels.positives]
         return replace(labels, inferred=infer_class_shares(first, signs, fit_intercept=bool(self.fit_intercept)))
-
-    def _costly(self, problem: Problem) -> Cost | None:
-        """How the time of a fit grows, or None if that is not known from the number of points."""
-        return None
 
     def _asked_balance(self) -> Any:
         """Where the shares of the classes are from: "auto" if they are inferred, "labeled" if they are the labels'."""

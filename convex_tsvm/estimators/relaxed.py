@@ -19,7 +19,7 @@ from ..methods.subspace import subspace_transduction
 from ..problem import Problem
 from ..solution import Solution
 from ..validation import one_of
-from .advice import Cost
+from .advice import warn_of_cost
 from .base import KernelExpansion, Transduction
 from .labels import Labels
 from .parameters import estimator, stated, taken
@@ -98,9 +98,10 @@ class SDPTransduction(LabellingTransduction):
     tol: float = 1e-4
     time_limit: float | None = None
 
-    def _costly(self, problem: Problem) -> Cost:
+    def _announce(self, first: Problem, labels: Labels, n_fits: int) -> None:
+        counted = type(self).__name__, first.n_unlabeled, "unlabelled points", n_fits
         instead = "for more than some hundred, TransductiveSVC has no such limit"
-        return Cost(problem.n_unlabeled, "unlabelled points", 300, 40.0, 2.7, instead)
+        warn_of_cost(*counted, instead, measured=300, seconds=40.0, power=2.7)
 
 
 @estimator

@@ -19,7 +19,7 @@ from ..problem import Problem
 from ..progress import share_line
 from ..solution import Solution
 from ..validation import finite, one_of
-from .advice import Cost
+from .advice import warn_of_cost
 from .base import KernelExpansion
 from .descent import Descent
 from .labels import Balance, Labels
@@ -148,12 +148,17 @@ class TransductiveSVC(KernelExpansion, Descent):
             return problem
         return on_neighbor_graph(problem, normalized=True, **taken(self, on_neighbor_graph))
 
-    def _costly(self, problem: Problem) -> Cost | None:
-        if "smooth" in self._asked_method().solvers:  # factors the kernel matrix, and takes n² for every step then
-            return Cost(problem.n, "points", 1500, 15.0, 2.0, "method='cccp' does not factor the kernel matrix")
-        if self.C_manifold:  # takes the whole matrix of a kernel that a graph deforms
-            return Cost(problem.n, "points", 5000, 6.0, 3.0, "LaplacianSVC needs the rows of labelled points only")
-        return None
+    def _announce(self, first: Problem, labels: Labels, n_fits: int) -> None:
+        counted = type(self).__name__, first.n, "points", n_fits
+        if labels.unlabeled.any() and "smooth" in self._asked_method().solvers:
+            # The kernel matrix is factored, and every step takes n² then.
+            instead = "method='cccp' does not factor the kernel matrix"
+            warn_of_cost(*counted, instead, measured=1500, seconds=15.0, power=2.0)
+        elif self.C_manifold:  # takes the whole matrix of a kernel that a graph deforms
+            instead = "LaplacianSVC needs the rows of labelled points only"
+            warn_of_cost(*counted, instead, measured=5000, seconds=6.0, power=3.0)
+        else:
+            super()._announce(first, labels, n_fits)
 
     def _falls_back(self, first: Problem, labels: Labels, formulation: Formulation) -> bool:
         self.fell_back_ = False
