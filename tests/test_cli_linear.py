@@ -57,6 +57,8 @@ def test_from_file_to_model_to_labels(files, capsys, method):
 def test_a_folder_is_the_file(files, capsys):
     assert main(["convert", "all.svm", "folder", "--dtype", "float64"]) == 0
     assert "folder: 400 points, 10 features" in capsys.readouterr().out
+    written = told(capsys, "convert", "all.svm", "other")[1]
+    assert (written["n"], written["n_features"], written["dtype"]) == (400, 10, "float32")
     assert open_points("folder").points.shape == (400, 10)
     from_file = told(capsys, "linear", "few.svm", "--save", "model.npz")[1]
     from_folder = told(capsys, "linear", "folder", "--labels", "labels.txt")[1]

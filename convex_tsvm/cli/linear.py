@@ -94,7 +94,8 @@ def convert(request: Convert) -> int:
             progress=progress,
         )
     n, d = saved.points.shape
-    print(f"{request.target}: {n} points, {d} features, {saved.points.n_entries} entries, {request.dtype}")
+    found = {"n": n, "n_features": d, "n_entries": saved.points.n_entries, "dtype": request.dtype}
+    say(request, f"{request.target}: {n} points, {d} features, {found['n_entries']} entries, {request.dtype}", found)
     return 0
 
 

@@ -85,8 +85,13 @@ class Request:
     example: ClassVar[str]
 
     told: Sequence[str] = ()
-    json: bool = False
-    progress: str = "auto"
+    json: bool = _told("print one JSON object", False)
+    progress: str = _told(
+        "how far it is, on standard error: one line on a terminal and nothing elsewhere, a JSON object a line for "
+        "programs, or nothing",
+        "auto",
+        choices=("auto", "json", "none"),
+    )
 
     def refused(self, name: str, what: str, asked: str) -> ValueError:
         """The error that says that an option is for ``what``, and not for what is asked for."""
@@ -97,24 +102,11 @@ class Request:
         return ValueError(f"{name}={shown!r} ({flag}) is for {what}, not for {asked}")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Reporting(Request):
-    """What is asked of commands that print figures."""
-
-    json: bool = _told("print one JSON object", False)
-    progress: str = _told(
-        "how far it is, on standard error: one line on a terminal and nothing elsewhere, a JSON object a line for "
-        "programs, or nothing",
-        "auto",
-        choices=("auto", "json", "none"),
-    )
-
-
 _OF_TSVM, _OF_CMM, _OF_GRAPH = (FORMULATIONS[name].defaults for name in ("tsvm", "cmm", "lapsvm"))
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfProblem(Reporting):
+class OfProblem(Request):
     """Which points and labels there are, which problem is made of them, and what is minimized."""
 
     data: str = _points()
@@ -335,7 +327,7 @@ class Verify(OfProblem):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Derive(Reporting):
+class Derive(Request):
     """Derive the dual of a formulation, or its problem, CCCP, balance, relaxation or bound, in proven steps."""
 
     takes = "FORMULATION"
@@ -357,7 +349,7 @@ class Derive(Reporting):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Linear(Reporting):
+class Linear(Request):
     """Fit a linear function to many points, by SVMlin's methods."""
 
     example = "convex-tsvm linear train.svm -W 0.001 -R 0.5 --save model.npz --labels-out labels.csv"
@@ -407,7 +399,7 @@ class Convert(Request):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Predict(Reporting):
+class Predict(Request):
     """Label the points of a file with a saved model."""
 
     takes = "MODEL DATA"

@@ -98,7 +98,8 @@ def _draw_table(headings: list[str], rows: list[list[str]], results: list[dict[s
     # A dumb terminal has a width, too, which rich does not ask for.
     size = shutil.get_terminal_size()
     console = Console(width=size.columns, height=size.lines)
-    table = _upright(rows, results)
+    styles = ["" if result.get("status") in SOLVED_STATUSES else "yellow" for result in results]
+    table = _drawn([headings, *rows], styles, upright=True)
     if Console(width=10_000, height=console.height).measure(table).minimum <= console.width:
         console.print(table)
         return
@@ -107,47 +108,29 @@ def _draw_table(headings: list[str], rows: list[list[str]], results: list[dict[s
     room = max(console.width - max(map(len, headings)) - 6, *widths)
     while rows:
         count = max(1, sum(total <= room for total in itertools.accumulate(widths)))
-        console.print(_turned(headings, rows[:count], results[:count]))
-        rows, results, widths = rows[count:], results[count:], widths[count:]
+        console.print(_drawn([headings, *rows[:count]], styles[:count], upright=False))
+        rows, styles, widths = rows[count:], styles[count:], widths[count:]
 
 
-def _upright(rows: list[list[str]], results: list[dict[str, Any]]) -> Any:
-    """A table with a row for every result; nothing is broken but headings, between words, and reasons."""
+def _drawn(grid: list[list[str]], styles: list[str], upright: bool) -> Any:
+    """Headings, and below or beside them results, each in its style; in an upright table only reasons are broken."""
     from rich import box
     from rich.table import Table
 
-    table = Table(box=box.SIMPLE_HEAD)
-    for k, (heading, key, form) in enumerate(_columns(results)):
-        lines = textwrap.wrap(heading, 10, break_long_words=False)
+    table, lines = Table(box=box.SIMPLE_HEAD), grid if upright else list(zip(*grid, strict=True))
+    for k, (heading, *cells) in enumerate(zip(*lines, strict=True)):
+        is_status = upright and heading == "status"  # behind which a reason stands, which may take several lines
         table.add_column(
-            "\n".join(lines),
-            justify="left" if form == "{}" and key != "iterations" else "right",
-            # A reason stands behind a status, and may take several lines.
-            no_wrap=key != "status",
-            min_width=max(len(row[k].partition(":")[0]) for row in rows) if key == "status" else None,
+            "\n".join(textwrap.wrap(heading, 10, break_long_words=False)) if upright else heading,
+            justify="left" if k == 0 or (upright and any(cell[:1].isalpha() for cell in cells)) else "right",
+            no_wrap=k == 0 or (upright and not is_status),
+            min_width=max(len(cell.partition(":")[0]) for cell in cells) if is_status else None,
+            style="" if upright or k == 0 else styles[k - 1],
             overflow="fold",
         )
-    for result, row in zip(results, rows, strict=True):
-        table.add_row(*row, style=_style(result))
+    for k, line in enumerate(lines[1:]):
+        table.add_row(*line, style=styles[k] if upright else "")
     return table
-
-
-def _turned(headings: list[str], rows: list[list[str]], results: list[dict[str, Any]]) -> Any:
-    """A table with a column for every result."""
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD)
-    table.add_column(headings[0], no_wrap=True)
-    for row, result in zip(rows, results, strict=True):
-        table.add_column(row[0], justify="right", style=_style(result), overflow="fold")
-    for heading, *cells in list(zip(headings, *rows, strict=True))[1:]:
-        table.add_row(heading, *cells)
-    return table
-
-
-def _style(result: dict[str, Any]) -> str:
-    return "" if result.get("status") in SOLVED_STATUSES else "yellow"
 
 
 def cells_of(results: list[dict[str, Any]]) -> tuple[list[str], list[list[str]]]:
