@@ -168,14 +168,19 @@ def grade(derivation: Any, k: int, answer: Callable[[Any], Any], reveal: bool, s
     if isinstance(found, Grade):
         return found
     got = np.array(found)
-    with np.errstate(invalid="ignore"):
-        apart = np.where(got == wanted, 0.0, np.abs(got - wanted))
-    # An answer may miss the formula by rounding, relative to the larger of 1 and its size.
-    if np.all(apart <= 1e-9 * np.maximum(1.0, np.where(np.isfinite(wanted), np.abs(wanted), 1.0))):
+    if all(apart(one, right) <= 1e-9 for one, right in zip(got, wanted, strict=True)):  # up to rounding
         return Grade(True, f"equal at {len(points)} random points")
     mistake = _mistake(derivation, k, points, got, wanted)
     code = re.sub(r" in q\.\w", "", as_code(step.after.formula, False))  # without the sets of sums
     return Grade(False, mistake or hint(answer, code, got, wanted, reveal))
+
+
+def apart(value: Any, right: Any) -> float:
+    """By how much two values differ, relative to the larger of 1 and their size; equal infinities do not."""
+    with np.errstate(invalid="ignore"):
+        between = np.where(value == right, 0.0, np.abs(value - right))
+    finite = np.abs(right[np.isfinite(right)]) if np.ndim(right) else np.abs(right)
+    return float(np.max(between, initial=0.0)) / max(1.0, float(np.max(finite, initial=0.0)))
 
 
 def hint(answer: Any, code: str, got: Any, wanted: Any, reveal: bool) -> str:

@@ -363,14 +363,12 @@ class Setting:
     shares: tuple[str, ...] = ()  # symbols between 0 and 1, such as probabilities
     legend: str = ""  # what symbols are, in place of what they are of a formulation
 
-    def points(
-        self, defined: Mapping[str, Any], meaning: Mapping[str, Any], draw: Callable[[], Any] | None = None
-    ) -> Iterator[Point]:
+    def points(self, defined: Mapping[str, Any], meaning: Mapping[str, Any]) -> Iterator[Point]:
         """Points at which formulas are evaluated, for some sizes and all labels."""
         for number, (known, unknown, dimension) in enumerate(self.sizes[:2] if self.free_labels else self.sizes):
             count = known + unknown if self.free_labels else known
             for pattern, signs in enumerate(itertools.product((1, -1), repeat=count)):
-                point = self.point(known, unknown, dimension, signs, draw or numbers(100 * number + pattern))
+                point = self.point(known, unknown, dimension, signs, numbers(100 * number + pattern))
                 yield replace(point, defined=defined, functions=meaning)
 
     def point(self, known: int, unknown: int, dimension: int, signs: tuple[int, ...], draw: Callable[[], Any]) -> Point:

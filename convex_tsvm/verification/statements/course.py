@@ -17,7 +17,7 @@ import numpy as np
 
 from ...kernels import RBF, Precomputed
 from ...validation import integer
-from ..answers import Grade, answered, hint
+from ..answers import Grade, answered, apart, hint
 from ..derivation import Derivation
 from ..report import code_cell, text_cell
 from .statement import Proven, Statement
@@ -326,14 +326,6 @@ def redrawn(quantities: Any, rng: np.random.Generator) -> Any:
     own = list(inspect.signature(type(quantities)).parameters)[1:]
     changed = problem.replace(X=X, C=cost, C_unlabeled=cost)
     return type(quantities)(changed, *(getattr(quantities, name) for name in own))
-
-
-def apart(value: Any, right: Any) -> float:
-    """By how much two values differ, relative to the larger of 1 and their size; equal infinities do not."""
-    with np.errstate(invalid="ignore"):
-        between = np.where(value == right, 0.0, np.abs(value - right))
-    finite = np.abs(right[np.isfinite(right)]) if np.ndim(right) else np.abs(right)
-    return float(np.max(between, initial=0.0)) / max(1.0, float(np.max(finite, initial=0.0)))
 
 
 def _difference(value: Any, right: Any) -> str:

@@ -324,15 +324,10 @@ class Paper:
     """
 
     def __init__(self, name: str, title: str, quantities: Callable[[], list[Any]] = list) -> None:
-        self.name, self.title, self._make = name, title, quantities
-        self._made: list[Any] | None = None
+        self.name, self.title = name, title
+        #: Returns the quantities of the problems that statements are run on; the first has six points.
+        self.quantities = cache(quantities)
         self._statements: dict[str, Statement] = {}
-
-    def quantities(self) -> list[Any]:
-        """The quantities of the problems that statements are run on; the first has six points."""
-        if self._made is None:
-            self._made = self._make()
-        return self._made
 
     def states(
         self,
