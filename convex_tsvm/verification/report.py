@@ -103,19 +103,16 @@ class Report:
         return "\n".join(lines)
 
 
-#: Characters of claims that need a LaTeX command; Greek letters, powers, indices and accents are treated elsewhere.
+#: Symbols of claims as LaTeX formulas; Greek letters, powers, indices and accents are treated elsewhere.
+_FORMULAS = {
+    **{"<=": r"\le", ">=": r"\ge", "⪰": r"\succeq", "≻": r"\succ", "±": r"\pm", "←": r"\leftarrow", "∈": r"\in"},
+    **{"½": r"\tfrac12", "‖": r"\Vert", "Σ": r"\sum", "ε": r"\varepsilon", "∇": r"\nabla", "∞": r"\infty"},
+    **{"√": r"\surd", "·": r"\cdot", "∘": r"\circ", "𝒜": r"\mathcal{A}", "ℓ": r"\ell"},
+    **{"ᵀ": r"^\top", "†": r"^\dagger", "*": r"^*"},
+}
+#: What needs a LaTeX command in text.
 _TEX = {"\\": r"\textbackslash{}", "^": r"\^{}", "§": r"\S"} | {character: "\\" + character for character in "&%#_{}"}
-_RELATIONS = zip(("<=", ">=", *"⪰≻±←"), [r"\le", r"\ge", r"\succeq", r"\succ", r"\pm", r"\leftarrow"], strict=True)
-_SYMBOLS = zip(
-    "½‖Σε∇∞√·𝒜ℓ∈∘",
-    [
-        *(r"\tfrac12", r"\Vert", r"\sum", r"\varepsilon", r"\nabla", r"\infty", r"\surd", r"\cdot"),
-        *(r"\mathcal{A}", r"\ell", r"\in", r"\circ"),
-    ],
-    strict=True,
-)
-_RAISED = zip("ᵀ†*", [r"^\top", r"^\dagger", r"^*"], strict=True)
-_TEX |= {symbol: f"${command}$" for symbol, command in (*_RELATIONS, *_SYMBOLS, *_RAISED)}
+_TEX |= {symbol: f"${command}$" for symbol, command in _FORMULAS.items()}
 
 #: LaTeX commands of combining accents, which follow their letter in Unicode.
 _ACCENTS = {"\N{COMBINING TILDE}": "tilde", "\N{COMBINING CIRCUMFLEX ACCENT}": "hat", "\N{COMBINING MACRON}": "bar"}
