@@ -324,10 +324,13 @@ class Paper:
     """
 
     def __init__(self, name: str, title: str, quantities: Callable[[], list[Any]] = list) -> None:
-        self.name, self.title = name, title
-        #: Returns the quantities of the problems that statements are run on; the first has six points.
-        self.quantities = cache(quantities)
+        self.name, self.title, self._make = name, title, quantities
         self._statements: dict[str, Statement] = {}
+
+    @cache  # noqa: B019  # papers are there as long as the program
+    def quantities(self) -> list[Any]:
+        """The quantities of the problems that statements are run on; the first has six points."""
+        return self._make()
 
     def states(
         self,
