@@ -170,7 +170,7 @@ LOSSES = [
     ),
     Fault(
         "a smoothed loss forgets the curvature in its slope",
-        "losses/smooth.py",
+        "losses/smoothing.py",
         "total += (2 * a * t + b) * mass + 2 * a * self.width * first",
         "total += (2 * a * t + b) * mass",
         ("tests/test_smooth_losses.py::test_smoothing_is_a_convolution",),

@@ -8,8 +8,7 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.multiclass import _check_partial_fit_first_call
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import column_or_1d, validate_data
 
 from ..formulations import Formulation, tsvm
 from ..kernels import RBF, Linear, make_kernel
@@ -382,7 +381,13 @@ class LinearTransductiveSVC(Descent):
 
     def _online_signs(self, X: Any, y: ArrayLike, classes: ArrayLike | None) -> NDArray[np.float64]:
         """+1, -1 and 0 of the points of a chunk for each function, shape (K, n)."""
-        _check_partial_fit_first_call(self, classes)
+        if classes is not None:
+            given = np.unique(column_or_1d(classes))
+            if hasattr(self, "classes_") and not np.array_equal(given, self.classes_):
+                raise ValueError(f"classes={given.tolist()} are not those before, {self.classes_.tolist()}")
+            self.classes_ = given
+        elif not hasattr(self, "classes_"):
+            raise ValueError("classes must be passed on the first call to partial_fit.")
         if len(self.classes_) < 2:
             raise ValueError(f"classes={self.classes_.tolist()}: there must be at least two")
         unknown = unlabeled_points(y, self.unlabeled)
