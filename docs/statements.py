@@ -222,7 +222,9 @@ def derived(made):
         text += "".join(math(shown) for shown in (*one.functions_in_latex(), one.first.show(True)))
         for (head, why, formula), proof in zip(one.shown(), report.steps, strict=True):
             text += f"**{plain(head)}.** {plain(why)}\n\n{math(formula)}*{proof.how}*: {plain(proof.detail)}.\n\n"
-    return text
+    used = dict.fromkeys(step.lemma for one in made.derivations for step in one)
+    text += title("The lemmas used", "-")
+    return text + "".join(f"**{plain(one.title)}.** {plain(one.says)} *{plain(one.reason)}*\n\n" for one in used)
 
 
 def code_block(code):

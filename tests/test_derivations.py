@@ -61,6 +61,8 @@ def test_notebooks_run_and_sheets_leave_the_answers_out(name):
             else:
                 exec(last, names)
     text = json.dumps(sheet, ensure_ascii=False)
+    told = "".join(cell["source"] for cell in sheet).replace("\\*", "*")
     for one in paper.derivations:
+        assert all(f"> {step.lemma.says}\n" in told for step in one)
         last = one[-1].after.show(True)
         assert json.dumps(last)[1:-1] not in text or one[-1].before is one[-1].after or len(one) == 1

@@ -198,7 +198,8 @@ class Derivation:
         found.append(code_cell(f"import numpy as np\nimport convex_tsvm as ct\n\nderivation = {made}"))
         for number, (step, (head, why, formula)) in enumerate(zip(self.steps, self.shown(), strict=True), 1):
             shown = rf"{self.relations[step.relation]}\;?" if exercise else formula
-            found.append(text_cell(f"## {head}\n\n{why}\n\n$$ {shown} $$"))
+            lemma = step.lemma.says.replace("*", r"\*")
+            found.append(text_cell(f"## {head}\n\n> {lemma}\n\n{why}\n\n$$ {shown} $$"))
             answer = "..." if exercise else as_code(step.after.formula, not self.setting.balanced)
             code = f"def answer(q):\n    return {answer}\n\n\nderivation.grade({number}, answer)"
             found.append(code_cell(code))
