@@ -368,116 +368,75 @@ def _rate_partners(above, curvature, row, top, own, gain, zero, tiny):
 
 
 @njit(cache=True)
-def descend_pairs(Q, outputs, s, kind, cost, S, P, R, m, tol, max_steps):
-    """Pair steps for a free bias, second variable by second-order gain.  Changes the outputs (without bias) and s.
+def descend_pairs(Q, outputs, s, tied, kind, cost, S, P, R, m, tol, max_steps):
+    """Steps for a free bias: pairs of outputs that have it (``tied``), or one of the others, whichever brings most.
 
-    All that is scanned has the precision of Q.
+    The first variable of a pair is furthest from its bounds, the second has the largest second-order gain.  All that is
+    scanned has the precision of Q.  Changes the outputs (without bias) and s.
 
-    Returns (steps, gap), the gap between the largest lower and the smallest upper bound on the bias.
+    Returns (steps, gap), the gap between the largest lower and the smallest upper bound on the bias, or what another
+    output misses by, if larger.
     """
     q, real = s.shape[0], Q.dtype.type
     zero = real(0.0)
-    h = outputs.astype(Q.dtype)
+    h, nothing = outputs.astype(Q.dtype), np.zeros_like(Q[0])
     low, high, curvature = np.empty(q, Q.dtype), np.empty(q, Q.dtype), np.empty(q, Q.dtype)
-    exact = np.empty((6, q))
+    exact, alone = np.empty((6, q)), np.flatnonzero(~tied)
     for i in range(q):
         _relocate(exact, i, S, P, R, m, kind[i], cost[i], s[i])
         low[i], high[i], curvature[i] = exact[0, i], exact[3, i], Q[i, i] + exact[4, i]
+    low[alone], high[alone] = -np.inf, np.inf  # in no pair
     # Between equal points the curvature of a pair is 0 up to rounding, which must not make gains and steps huge.
     tiny = real(max(LEAST_BEND, np.finfo(Q.dtype).eps * _highest(curvature)))
     below, above = np.empty(q, Q.dtype), np.empty(q, Q.dtype)
-    gain, lanes = np.empty(q, Q.dtype), np.empty(LANES, Q.dtype)
-    change, row, other = zero, Q[0], Q[0]
+    gain, lanes = np.zeros(q, Q.dtype), np.empty(LANES, Q.dtype)
+    change, row, other = zero, nothing, nothing
     for step in range(max_steps + 1):
         _rate_ends(h, change, row, other, low, high, below, above)
         i = _argmax(lanes, below)  # its output is furthest below the bias that it asks for
         top = below[i]
         _maxima(lanes, above)
-        gap = max(top + _highest(lanes), zero)
+        gap, single, single_gain, j = max(top + _highest(lanes), zero), 0.0, 0.0, 0
+        for p in alone:
+            rising = exact[0, p] > h[p]
+            miss = exact[0, p] - h[p] if rising else h[p] - exact[3, p]
+            own = miss * miss / max(Q[p, p] + exact[1 if rising else 4, p], LEAST_BEND) if miss > 0.0 else 0.0
+            single = max(single, miss)
+            if own > single_gain:
+                single_gain, j = own, p
         # If numbers have overflown, the gap is NaN or infinite, and the caller sees that.
-        if gap <= tol or top == -np.inf or step == max_steps or not gap < np.inf:
+        if max(gap, single) <= tol or step == max_steps or not gap < np.inf:
             break
-        row = Q[i]
-        above[i] = -np.inf  # a variable is not its own partner
-        _rate_partners(above, curvature, row, top, real(Q[i, i] + exact[1, i]), gain, zero, tiny)
-        j = _argmax(lanes, gain)
-        if gain[j] <= zero:
+        pair_gain = zero
+        if top > -np.inf:
+            above[i] = -np.inf  # a variable is not its own partner
+            _rate_partners(above, curvature, Q[i], top, real(Q[i, i] + exact[1, i]), gain, zero, tiny)
+            partner = _argmax(lanes, gain)
+            pair_gain = gain[partner]
+        if max(pair_gain, single_gain) <= zero:
             break
-        # The pair's own step is in double precision: s must meet breakpoints exactly, and γ keep its sum.
-        bend = float(Q[i, i]) + exact[1, i] + float(Q[j, j]) + exact[4, j] - 2.0 * Q[i, j]
-        miss = (exact[0, i] - h[i]) - (exact[3, j] - h[j])
-        delta = min(max(miss, 0.0) / max(bend, float(tiny)), exact[2, i], exact[5, j])
-        change, other = real(delta), Q[j]
-        for k, rising in ((i, True), (j, False)):
-            s[k] = moved(S, m, kind[k], cost[k], s[k], delta, exact[2 if rising else 5, k], rising)
-            _relocate(exact, k, S, P, R, m, kind[k], cost[k], s[k])
-            low[k], high[k], curvature[k] = exact[0, k], exact[3, k], Q[k, k] + exact[4, k]
+        # The step itself is in double precision: s must meet breakpoints exactly, and γ of pairs keep its sum.
+        if pair_gain >= single_gain:
+            j = partner
+            bend = float(Q[i, i]) + exact[1, i] + float(Q[j, j]) + exact[4, j] - 2.0 * Q[i, j]
+            miss = (exact[0, i] - h[i]) - (exact[3, j] - h[j])
+            delta = min(max(miss, 0.0) / max(bend, float(tiny)), exact[2, i], exact[5, j])
+            s[i] = moved(S, m, kind[i], cost[i], s[i], delta, exact[2, i], True)
+            _relocate(exact, i, S, P, R, m, kind[i], cost[i], s[i])
+            low[i], high[i], curvature[i] = exact[0, i], exact[3, i], Q[i, i] + exact[4, i]
+            change, row, other, rising = real(delta), Q[i], Q[j], False
+        else:
+            rising = exact[0, j] > h[j]
+            miss = exact[0, j] - h[j] if rising else h[j] - exact[3, j]
+            delta = min(miss / max(Q[j, j] + exact[1 if rising else 4, j], LEAST_BEND), exact[2 if rising else 5, j])
+            change, row, other = real(delta if rising else -delta), Q[j], nothing
+        s[j] = moved(S, m, kind[j], cost[j], s[j], delta, exact[2 if rising else 5, j], rising)
+        _relocate(exact, j, S, P, R, m, kind[j], cost[j], s[j])
+        if tied[j]:
+            low[j], high[j], curvature[j] = exact[0, j], exact[3, j], Q[j, j] + exact[4, j]
     for i in range(q):
         outputs[i] = h[i]
-    return step, float(gap)
-
-
-@njit(cache=True)
-def descend_mixed(Q, outputs, s, tied, kind, cost, S, P, R, m, tol, max_steps):
-    """Steps for a free bias that some outputs do not have: pairs of those that have it, or one of the others.
-
-    Each step is the one that brings most, to second order.  Changes the outputs (without bias) and s.
-
-    Returns (steps, violation): the gap between the bounds on the bias, or what another output misses by, if larger.
-    """
-    q = s.shape[0]
-    exact = np.empty((6, q))
-    low, rate_up, room_up, high, rate_down, room_down = exact[0], exact[1], exact[2], exact[3], exact[4], exact[5]
-    locate_all(S, P, R, m, kind, cost, s, exact)
-    for step in range(max_steps + 1):
-        top, bottom, i, k, single, single_gain = -np.inf, -np.inf, -1, -1, 0.0, 0.0
-        for p in range(q):
-            below, above = low[p] - outputs[p], outputs[p] - high[p]
-            if tied[p]:
-                if below > top:
-                    top, i = below, p
-                bottom = max(bottom, above)
-            else:
-                miss = max(below, above)
-                single = max(single, miss)
-                rate = rate_up[p] if below > above else rate_down[p]
-                gain = miss * miss / max(Q[p, p] + rate, LEAST_BEND) if miss > 0.0 else 0.0
-                if gain > single_gain:
-                    single_gain, k = gain, p
-        worst = max(top + bottom, single, 0.0)
-        if worst <= tol or step == max_steps:
-            break
-        j, pair_gain = -1, 0.0
-        if i >= 0:
-            for p in range(q):
-                d = top + outputs[p] - high[p]
-                if tied[p] and p != i and d > 0.0:
-                    gain = d * d / max(Q[i, i] + rate_up[i] + Q[p, p] + rate_down[p] - 2.0 * Q[i, p], LEAST_BEND)
-                    if gain > pair_gain:
-                        pair_gain, j = gain, p
-        if max(pair_gain, single_gain) <= 0.0:
-            break
-        if single_gain > pair_gain:
-            up = low[k] > outputs[k]
-            room = room_up[k] if up else room_down[k]
-            miss = low[k] - outputs[k] if up else outputs[k] - high[k]
-            delta = min(miss / max(Q[k, k] + (rate_up[k] if up else rate_down[k]), LEAST_BEND), room)
-            s[k] = moved(S, m, kind[k], cost[k], s[k], delta, room, up)
-            change = delta if up else -delta
-            for p in range(q):
-                outputs[p] += change * Q[k, p]
-        else:
-            k = j
-            bend = Q[i, i] + rate_up[i] + Q[j, j] + rate_down[j] - 2.0 * Q[i, j]
-            gap = (low[i] - outputs[i]) - (high[j] - outputs[j])
-            delta = min(gap / max(bend, LEAST_BEND), room_up[i], room_down[j])
-            s[i] = moved(S, m, kind[i], cost[i], s[i], delta, room_up[i], True)
-            s[j] = moved(S, m, kind[j], cost[j], s[j], delta, room_down[j], False)
-            for p in range(q):
-                outputs[p] += delta * (Q[i, p] - Q[j, p])
-            _relocate(exact, i, S, P, R, m, kind[i], cost[i], s[i])
-        _relocate(exact, k, S, P, R, m, kind[k], cost[k], s[k])
-    return step, worst
+    return step, max(float(gap), single)
 
 
 @njit(cache=True, nogil=True, fastmath=True)

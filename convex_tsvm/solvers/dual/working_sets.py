@@ -20,7 +20,7 @@ from ...deadline import time_is_up
 from ...kernels import GramRows
 from ...losses import PLQ, Pieces, conjugate_pieces
 from ...parallel import blas_threads_for
-from .._loops import descend_mixed, descend_pairs, descend_single
+from .._loops import descend_pairs, descend_single
 from .augmented import augmented, newton
 from .dual_problem import Array, DualPoint, DualProblem, Indices, State, Survey
 
@@ -299,10 +299,9 @@ def _handed_over(
 def _compiled(dual: DualProblem, s: Array, h: Array) -> tuple[Any, tuple[Any, ...]]:
     """The compiled loop that changes s and h in place, and its arguments before the tolerance and the limit."""
     losses = (dual.kind, dual.cost, *dual.conjugates.derivatives)
-    if dual.free_bias and dual.tied is not None:
-        return descend_mixed, (dual.rows.full(), h, s, dual.tied, *losses)
     if dual.free_bias:
-        return descend_pairs, (dual.rows.full(), h, s, *losses)
+        tied = np.ones(len(s), dtype=bool) if dual.tied is None else dual.tied
+        return descend_pairs, (dual.rows.full(), h, s, tied, *losses)
     return descend_single, (*dual.matrix(), h, s, *losses)
 
 
