@@ -1,6 +1,5 @@
 """Newton directions: (Diag(ridge) + Xᵀ Diag(h) X) p = -gradient, solved as accurately as is asked for."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,8 +20,6 @@ class Directions:
     # It is updated by the points whose curvature has changed, if these are at most this share of all points.
     changed = 0.25
     changes = 200  # after this number of updates it is formed anew, since each update leaves a rounding error
-    # Its factor serves later ones as a preconditioner, as long as this number of iterations is enough.
-    patience = 8
     # Hessians in a row that use the diagonal of the first, while sums of curvatures differ by at most this share.
     diagonals = 20
     total = 0.1
@@ -32,10 +29,8 @@ class Directions:
 
     def __init__(self, space: Space) -> None:
         self.space, self.few = space, space.size <= self.most_dense
-        self._ridge = space.ridge
-        self._h: Array | None = None
-        self._latest: Array | None = None
-        self._hessian: Array | None = None
+        self._ridge, self._h = space.ridge, np.zeros(space.points.shape[0])
+        self._hessian: Any = 0.0
         self._factor: Any = None
         self._n_changes = 0
         self._diagonal: Array | None = None
@@ -43,33 +38,14 @@ class Directions:
 
     def newton(self, h: Array, gradient: Array, accuracy: float) -> Array:
         """A direction of descent for curvatures h, with a residual of about ``accuracy`` times the gradient or less."""
-        ridge = self._ridged(h, gradient)
-        if self._factor is not None and not np.array_equal(ridge, self._ridge):
-            self._ridge = ridge
-            self._refactor()
-        self._ridge = ridge
+        before, self._ridge = self._ridge, self._ridged(h, gradient)
         if not self.few and are_few(self.space, h):
-            return newton_of_few(self.space, h, gradient, float(ridge[-1]))
+            return newton_of_few(self.space, h, gradient, float(self._ridge[-1]))
         if not self.few:
-            return self._iterate(h, gradient, accuracy, self._precondition(h), 10 * self.space.size)[0]
-        if self._h is None or self._hessian is None or self._latest is None:
-            self._form(h)
-        elif not np.array_equal(h, self._h):
-            change, few = h - self._h, self.changed * len(h)
-            if np.count_nonzero(change) <= few and self._n_changes < self.changes:
-                self._hessian = self._hessian + self.space.hessian(change)
-                self._h, self._n_changes = h, self._n_changes + 1
-                self._refactor()
-            elif np.count_nonzero(h - self._latest) <= few:
-                self._form(h)  # few curvatures have changed since the last direction: this Hessian will serve again
-            else:
-                self._latest = h
-                found, done = self._iterate(h, gradient, min(accuracy, 0.1), self._solve, self.patience)
-                if done:
-                    return found
-                self._form(h)
-        self._latest = h
-        return -self._solve(gradient)
+            return self._iterate(h, gradient, accuracy)
+        if self._factor is None or not (np.array_equal(h, self._h) and np.array_equal(before, self._ridge)):
+            self._factorize(h)
+        return -np.asarray(scipy.linalg.cho_solve(self._factor, gradient, check_finite=False))
 
     def _ridged(self, h: Array, gradient: Array) -> Array:
         """What is added to the diagonal: the regularization, and for a free bias what keeps its next change small."""
@@ -79,12 +55,14 @@ class Directions:
         found[-1] = max(0.0, abs(float(gradient[-1])) / self.bias - float(h.sum()))
         return found
 
-    def _form(self, h: Array) -> None:
-        self._h, self._hessian, self._n_changes = h, self.space.hessian(h), 0
-        self._refactor()
-
-    def _refactor(self) -> None:
-        matrix = self._hessian + np.diag(self._ridge)  # type: ignore[operator]
+    def _factorize(self, h: Array) -> None:
+        change = h - self._h
+        if self._n_changes >= self.changes or np.count_nonzero(change) > self.changed * len(h):
+            self._hessian, self._n_changes = self.space.hessian(h), 0
+        elif change.any():
+            self._hessian, self._n_changes = self._hessian + self.space.hessian(change), self._n_changes + 1
+        self._h = h
+        matrix = self._hessian + np.diag(self._ridge)
         largest = float(np.diag(matrix).max())
         with blas_threads_for(len(matrix)):
             for lift in (0.0, self.least, 1e-8, 1e-4):
@@ -96,11 +74,8 @@ class Directions:
                     continue
         raise np.linalg.LinAlgError("the Hessian is not positive definite: numbers overflow; scale the points")
 
-    def _solve(self, r: Array) -> Array:
-        return np.asarray(scipy.linalg.cho_solve(self._factor, r, check_finite=False))
-
-    def _precondition(self, h: Array) -> Callable[[Array], Array]:
-        """Division by the Hessian's diagonal, or by an earlier one as long as curvatures have nearly the same sum."""
+    def _preconditioner(self, h: Array) -> Array:
+        """The Hessian's diagonal, or an earlier one as long as curvatures have nearly the same sum."""
         total = float(h.sum())
         if (
             self._diagonal is None
@@ -110,21 +85,15 @@ class Directions:
             self._diagonal, self._total, self._n_uses = self.space.diagonal(h), total, 0
         self._n_uses += 1
         diagonal = self._diagonal + self._ridge
-        diagonal = np.maximum(diagonal, self.least * float(diagonal.max()))
-        return lambda r: r / diagonal
+        return np.maximum(diagonal, self.least * float(diagonal.max()))
 
-    def _iterate(
-        self, h: Array, gradient: Array, accuracy: float, precondition: Callable[[Array], Array], most: int
-    ) -> tuple[Array, bool]:
-        """A direction by at most ``most`` preconditioned conjugate gradients from 0, and whether it is accurate enough.
-
-        One that is not, since the time is up, counts as accurate enough as well.
-        """
-        p, r = np.zeros(self.space.size), -gradient
-        z = precondition(r)
+    def _iterate(self, h: Array, gradient: Array, accuracy: float) -> Array:
+        """A direction by preconditioned conjugate gradients from 0, less accurate if they stop, or the time is up."""
+        p, r, diagonal = np.zeros(self.space.size), -gradient, self._preconditioner(h)
+        z = r / diagonal
         q, rz = z, float(r @ z)
         wanted = accuracy**2 * rz
-        for _ in range(most):
+        for _ in range(10 * self.space.size):
             image = self.space.curved(h, q) + self._ridge * q
             bend = float(q @ image)
             if not bend > 0:
@@ -132,12 +101,12 @@ class Directions:
             step = rz / bend
             p += step * q
             r -= step * image
-            z = precondition(r)
+            z = r / diagonal
             rz, before = float(r @ z), rz
             if rz <= wanted or time_is_up():
-                return p, True
+                break
             q = z + (rz / before) * q
-        return p, False
+        return p
 
 
 def are_few(space: Space, h: Array) -> bool:
