@@ -102,7 +102,8 @@ def test_newton_steps_never_make_the_dual_worse(seed, free_bias):
     n, losses = 30, (ct.hinge(), ct.squared_hinge(), ct.losses.tube(0.5), ct.losses.epsilon_insensitive(0.1))
     points = rng.standard_normal((n, int(rng.integers(1, 40))))
     kind, cost, slope = rng.integers(0, len(losses), n), rng.uniform(0.1, 30, n), rng.normal(0, 0.3, n)
-    dual = DualProblem(conjugate_pieces(losses), kind, cost, slope, GramRows(points @ points.T), free_bias=free_bias)
+    gram, tied = GramRows(points @ points.T), np.full(n, free_bias)
+    dual = DualProblem(conjugate_pieces(losses), kind, cost, slope, gram, 0.0, tied)
 
     def value(state):
         conjugates = [losses[k].conjugate()(s) for k, s in zip(kind, state.s, strict=True)]

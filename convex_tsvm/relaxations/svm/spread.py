@@ -92,8 +92,7 @@ class SpreadSVM(PartialSVM):
             self._losses,
             kind=kind[pays],
             cost=cost[pays],
-            sums_to_zero=self.free_bias,
-            tied=(kind < 2)[pays],
+            sums_to_zero=self.free_bias & (kind < 2)[pays],
             start=start[pays],
             tol=tol,
         )

@@ -46,9 +46,7 @@ def newton(dual: DualProblem, state: State, max_steps: int = 2) -> State:
         rows = dual.rows.full() if len(free) == len(s) else dual.rows.rows(free)
         H = rows.copy() if len(free) == len(s) else rows[:, free]
         H[np.diag_indices_from(H)] += rate[free].astype(H.dtype)
-        tied = None
-        if dual.free_bias:
-            tied = np.ones(len(free)) if dual.tied is None else dual.tied[free].astype(float)
+        tied = dual.tied[free].astype(float)
         try:
             direction = _direction(H, residual, tied, np.minimum(up, down))
         except np.linalg.LinAlgError:
@@ -76,7 +74,7 @@ def _inside_breakpoints(
     rows: Rows,
     free: Indices,
     rate: Array,
-    tied: Array | None,
+    tied: Array,
 ) -> tuple[Array, NDArray[np.bool_]]:
     """The change of the free variables, which passes no breakpoint, and which of them are at one after it."""
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -102,9 +100,9 @@ def _value(rows: Rows, free: Indices, rate: Array, residual: Array, move: Array)
     return float(move @ (0.5 * ((move @ rows)[free] + rate * move) - residual))
 
 
-def _stop(move: Array, low: Array, high: Array, tied: Array | None) -> Array:
+def _stop(move: Array, low: Array, high: Array, tied: Array) -> Array:
     """The nearest move inside the bounds, of which 0 is inside; with a sum of 0 over what a free bias ties."""
-    if tied is None or not tied.any():
+    if not tied.any():
         return np.clip(move, low, high)
     size = float(np.abs(move).max())
     shift = brentq(lambda shift: tied @ np.clip(move - shift * tied, low, high), -size, size, xtol=1e-15 * size)
@@ -114,14 +112,14 @@ def _stop(move: Array, low: Array, high: Array, tied: Array | None) -> Array:
     return stopped
 
 
-def _direction(H: Rows, residual: Array, tied: Array | None, room: Array) -> Array:
+def _direction(H: Rows, residual: Array, tied: Array, room: Array) -> Array:
     """Solve H d = residual, with Σ d = 0 over the variables that a free bias ties (1 in ``tied``, 0 for the others).
 
     H is overwritten.  The sum is kept by expressing everything relative to the variable with most room (x₀, where
     there is one, which turns H into the centred matrix).  A singular H gets a small ridge: its null space is then
     searched far out, up to the first breakpoint, as it should be, since the dual is linear along it.
     """
-    if tied is None or not tied.any():
+    if not tied.any():
         return _solve(H, residual)
     reference = int(np.argmax(np.where(tied > 0, room, -np.inf)))
     row = H[reference].copy()
@@ -205,21 +203,18 @@ class _Search:
         size = max(float(self.rows.diag().mean()), 1e-300)
         last = self.last_double if self.rows.dtype == np.float64 else self.last_single
         self.last_sigma, self.sigma = last / size, self.first / size
-        self.tied: Array | None = None
-        if dual.free_bias:
-            self.tied = np.ones(len(state.s)) if dual.tied is None else dual.tied.astype(float)
-            # It is 0 for all variables; those outside a part have the rest of it.
-            self.sum = float(self.tied @ dual.gamma(state.s))
+        self.tied = dual.tied.astype(float)
+        # It is 0 for all variables; those outside a part have the rest of it.
+        self.sum = float(self.tied @ dual.gamma(state.s))
         # Outputs may hold what variables outside the problem add: they are known as changes of the first ones only.
         self.begun = state
         self.s, self.z = state.s.copy(), np.empty(len(state.s))
         self._begin(state)
 
     def _begin(self, state: State) -> None:
-        bias = self.dual.survey(state).bias if self.tied is not None else 0.0
-        h = state.h if self.tied is None else state.h + bias * self.tied
+        bias = self.dual.survey(state).bias if self.dual.free_bias else 0.0
         self.gamma = self.dual.gamma(state.s)
-        self.at = _Inside(self.gamma.copy(), bias, h)
+        self.at = _Inside(self.gamma.copy(), bias, state.h + bias * self.tied)
 
     def go_on(self, found: State) -> None:
         """Take the multiplier that was found, and a larger penalty."""
@@ -252,18 +247,18 @@ class _Search:
     def feasible(self) -> State:
         """The state at γ⁺."""
         self.next_gamma(self.at.h)
-        s = self.s.copy() if self.tied is None else self._balanced(self.s, self.tied)
+        s = self._balanced(self.s) if self.dual.free_bias else self.s.copy()
         return self.dual.state(s, self.begun.h + self.times(self.dual.gamma(s) - self.dual.gamma(self.begun.s)))
 
-    def _balanced(self, s: Array, tied: Array) -> Array:
+    def _balanced(self, s: Array) -> Array:
         """s with Σ γ as it was: what is missing is spread over variables between breakpoints, so that the others stay.
 
         The first s where they have no room for that.
         """
         low, _, room_up, high, _, room_down = self.dual.locate(s)
-        lack = self.sum - float(tied @ self.dual.gamma(s))
+        lack = self.sum - float(self.tied @ self.dual.gamma(s))
         room = np.where((low == high) & (room_up > 0) & (room_down > 0), room_up if lack > 0 else room_down, 0.0)
-        room = np.minimum(room, abs(lack)) * tied
+        room = np.minimum(room, abs(lack)) * self.tied
         if 0.5 * float(room.sum()) > abs(lack):
             return s - lack * room / float(room.sum()) / np.where(self.dual.cost > 0, self.dual.cost, 1.0)
         return self.begun.s
@@ -284,13 +279,11 @@ class _Search:
             if solve is None:
                 return False
             change[kink] = solve(-ridge * residual[kink] - moved[kink])
-            if self.tied is not None:
-                shift = self._shift(kink, change, solve)
+            shift = self._shift(kink, change, solve)
             on_kinks = np.zeros_like(change)
             on_kinks[kink] = change[kink]
             moved = moved + self.times(on_kinks)
-        if self.tied is not None:
-            moved = moved + shift * self.tied
+        moved = moved + shift * self.tied
         if not np.isfinite(moved).all():
             return False
         share, at = self._share(change, shift, moved), self.at
@@ -301,7 +294,6 @@ class _Search:
 
     def _shift(self, kink: Indices, change: Array, solve: Solve) -> float:
         """The change of the bias after which Σ γ⁺ is as it was in the model; ``change`` is corrected for it."""
-        assert self.tied is not None
         tied = self.tied[kink]
         if not tied.any():
             return 0.0
@@ -317,7 +309,7 @@ class _Search:
         def slope(share: float) -> float:
             at = self.at
             after = self.next_gamma(at.h + share * moved)
-            inner = moved if self.tied is None else moved - shift * self.tied
+            inner = moved - shift * self.tied
             return float(inner @ (at.a + share * change) - moved @ after)
 
         first = slope(0.0)

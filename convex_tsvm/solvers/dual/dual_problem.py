@@ -2,7 +2,7 @@
 
 min over γ   ½ γᵀ G γ + Σ c_i γ_i + Σ ψ_i*(-γ_i),     Σ γ_i = 0 if the bias is free (then c = 0)
 
-Points that are differences of others have outputs without a bias; where it is free, the sum is over the others only.
+Points that are differences of others have outputs without a bias; the sum is over those that are tied by it only.
 """
 
 from __future__ import annotations
@@ -55,9 +55,12 @@ class DualProblem:
     cost: Array
     slope: Array
     rows: RowSource  # of G
-    offset: float | Array = 0.0  # the fixed bias c, or one for each point
-    free_bias: bool = False  # whether the bias is free instead, with Σ γ = 0
-    tied: NDArray[np.bool_] | None = None  # then whether an output has it, and its γ a part in the sum; None for all
+    offset: float | Array  # the fixed bias c, or one for each point
+    tied: NDArray[np.bool_]  # whether an output has a free bias, and its γ a part in the sum; none without such a bias
+
+    @property
+    def free_bias(self) -> bool:
+        return bool(self.tied.any())
 
     def gamma(self, s: Array) -> Array:
         return -(self.slope + self.cost * s)
@@ -77,7 +80,7 @@ class DualProblem:
     def survey(self, state: State) -> Survey:
         offset = 0.0 if isinstance(self.offset, np.ndarray) else self.offset
         between = state.low == state.high
-        return Survey(state.low - state.h, state.h - state.high, between, self.free_bias, offset, self.tied)
+        return Survey(state.low - state.h, state.h - state.high, between, offset, self.tied)
 
     def state(self, s: Array, h: Array) -> State:
         low, _, _, high, _, _ = self.locate(s)
@@ -94,10 +97,7 @@ class DualProblem:
         matrix = GramRows(self.rows.block(where, where))
         offset = self.offset[where] if isinstance(self.offset, np.ndarray) else self.offset
         mine = (self.kind[where], self.cost[where], self.slope[where])
-        tied = self.tied[where] if self.free_bias and self.tied is not None else None
-        free_bias = self.free_bias if tied is None else bool(tied.any())
-        tied = None if tied is None or tied.all() or not free_bias else tied
-        return DualProblem(self.conjugates, *mine, matrix, offset, free_bias, tied)
+        return DualProblem(self.conjugates, *mine, matrix, offset, self.tied[where])
 
     def part_at(self, state: State, where: Indices) -> tuple[DualProblem, State]:
         part = self.part(where)
@@ -124,9 +124,7 @@ class DualProblem:
         near = np.zeros(n) if gamma is None else gamma
         place_all(ends, count, self.kind, self.cost, self.slope, near, s)
         if self.free_bias:
-            tied = np.ones(n, dtype=bool) if self.tied is None else self.tied
-            excess = float(self.gamma(s)[tied].sum())
-            used = (self.cost > 0) & tied
+            excess, used = float(self.gamma(s)[self.tied].sum()), (self.cost > 0) & self.tied
             cost = np.where(used, self.cost, 1.0)
             first, last = ends[:, 0][self.kind], ends[np.arange(len(count)), count][self.kind]
             # Spread the excess over the variables that can move, in proportion to their room where it is finite.
@@ -147,40 +145,34 @@ class Survey:
     raise_by: Array  # by how much the output is below ``low``; for a free bias, up to that bias
     lower_by: Array  # by how much it is above ``high``
     between: NDArray[np.bool_]  # whether a variable is between breakpoints: it answers to every change of the others
-    free_bias: bool
     offset: float
-    tied: NDArray[np.bool_] | None = None
+    tied: NDArray[np.bool_]
 
     @functools.cached_property
     def violation(self) -> float:
-        """The largest; for a free bias, the gap between the bounds that the points put on it."""
-        if not self.free_bias:
-            return max(0.0, float(self.raise_by.max(initial=0.0)), float(self.lower_by.max(initial=0.0)))
-        up, down = self._tied(self.raise_by), self._tied(self.lower_by)
-        largest = max(0.0, float(up.max(initial=-np.inf) + down.max(initial=-np.inf)))
-        if self.tied is not None:
-            for side in (self.raise_by, self.lower_by):
-                largest = max(largest, float(side[~self.tied].max(initial=0.0)))
-        return largest
+        """The largest; of points that a free bias ties, the gap between the bounds that they put on it."""
+        alone = (float(side[~self.tied].max(initial=0.0)) for side in (self.raise_by, self.lower_by))
+        return max(0.0, sum(self._most_tied), *alone)
 
     @property
     def bias(self) -> float:
         """The fixed bias, or one in the middle of what the points allow: max(low - h) <= b <= min(high - h)."""
-        if not self.free_bias:
+        if not self.tied.any():
             return self.offset
-        up, down = (self._tied(side).max(initial=-np.inf) for side in (self.raise_by, self.lower_by))
+        up, down = self._most_tied
         finite = np.array([up, -down])[np.isfinite([up, -down])]
         return float(finite.mean()) if len(finite) else 0.0
 
-    def _tied(self, values: Array) -> Array:
-        return values if self.tied is None else values[self.tied]
+    @functools.cached_property
+    def _most_tied(self) -> tuple[float, float]:
+        """How far points that a free bias ties are above or below their bounds at most; -∞ of no points."""
+        up, down = (side[self.tied].max(initial=-np.inf) for side in (self.raise_by, self.lower_by))
+        return float(up), float(down)
 
     @property
-    def _shift(self) -> float | Array:
-        """What the bias adds to each output."""
-        if not self.free_bias:
-            return 0.0
-        return self.bias if self.tied is None else np.where(self.tied, self.bias, 0.0)
+    def _shift(self) -> Array:
+        """What a free bias adds to each output."""
+        return np.where(self.tied, self.bias, 0.0)
 
     def n_unsettled(self, tol: float) -> int:
         """Number of points that violate, or answer to changes."""
@@ -207,7 +199,7 @@ class Survey:
         answering = answering[np.argsort(luck[answering])[:room]]
         rank = violation * (1 + 0.05 * luck)
         rank[answering] = np.inf
-        if not self.free_bias:
+        if not self.tied.any():
             return _largest(rank, size)
         # Something must be there to be raised, and something to be lowered.
         chosen = np.zeros(n, dtype=bool)

@@ -39,7 +39,7 @@ class StepDual:
         if losses:
             kind = np.append(kind, len(conjugates.count) + np.arange(self.n_sums))
             conjugates = conjugates.joined(conjugate_pieces(losses))
-        tied, offset = self._raised_by_bias > 0, self.bias.offset
+        offset = self.bias.offset
         plain = self.rows is None and step.shift is None  # else what is added to outputs differs from point to point
         self.problem = DualProblem(
             conjugates,
@@ -48,8 +48,7 @@ class StepDual:
             np.append(step.point_slope, np.zeros(self.n_sums)),
             held.rows(self.way, self.sums),
             offset=offset if plain else offset * self._raised_by_bias - self.shift,
-            free_bias=self.bias.free,
-            tied=None if not self.bias.free or tied.all() else tied,
+            tied=(self._raised_by_bias > 0) & self.bias.free,
         )
 
     def _constraints(self) -> tuple[tuple[PLQ, ...], sp.csr_array | None]:

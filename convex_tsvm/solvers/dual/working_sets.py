@@ -300,8 +300,7 @@ def _compiled(dual: DualProblem, s: Array, h: Array) -> tuple[Any, tuple[Any, ..
     """The compiled loop that changes s and h in place, and its arguments before the tolerance and the limit."""
     losses = (dual.kind, dual.cost, *dual.conjugates.derivatives)
     if dual.free_bias:
-        tied = np.ones(len(s), dtype=bool) if dual.tied is None else dual.tied
-        return descend_pairs, (dual.rows.full(), h, s, tied, *losses)
+        return descend_pairs, (dual.rows.full(), h, s, dual.tied, *losses)
     return descend_single, (*dual.matrix(), h, s, *losses)
 
 
@@ -323,8 +322,7 @@ def minimize_quadratic(
     kind: NDArray[np.intp] | None = None,
     slope: Array | None = None,
     offset: Array | float = 0.0,
-    sums_to_zero: bool = False,
-    tied: NDArray[np.bool_] | None = None,
+    sums_to_zero: NDArray[np.bool_] | bool = False,
     start: Array | None = None,
     tol: float = 1e-8,
     max_iter: int = 1000,
@@ -333,8 +331,8 @@ def minimize_quadratic(
 
     M is symmetric and positive semidefinite, shape (n, n); ``losses`` are convex, or the pieces of their conjugates.
     Every variable has the first of them and the slope 0 by default.  A loss max(0, -t) makes a box, 0 <= γ_i <= cost_i
-    moved by -slope_i; an indicator makes a half-line; ``sums_to_zero`` adds the constraint Σ γ = 0, over those that are
-    ``tied`` where not all are.  ``tol`` and ``max_iter`` are those of :func:`~convex_tsvm.solvers.solve_dual`.  Ctrl-C
+    moved by -slope_i; an indicator makes a half-line; ``sums_to_zero`` adds the constraint Σ γ = 0, over all or
+    some variables.  ``tol`` and ``max_iter`` are those of :func:`~convex_tsvm.solvers.solve_dual`.  Ctrl-C
     raises KeyboardInterrupt, as the program is a part of something else, to which an unfinished point is of no use.
     """
     n = len(cost)
@@ -347,8 +345,7 @@ def minimize_quadratic(
         slope=np.zeros(n) if slope is None else slope,
         rows=matrix,
         offset=offset,
-        free_bias=sums_to_zero,
-        tied=tied,
+        tied=np.full(n, sums_to_zero),
     )
     point = solve_dual(dual, gamma=start, tol=tol, max_iter=max_iter, block_size=n + 1)
     if point.status == "interrupted":
