@@ -186,7 +186,7 @@ def test_where_newton_steps_do_not_end_coordinate_descent_goes_on():
     problem = labelled(7, 60, 10, 1.0)
     step = Instance(ct.svm(), problem).step()
     solver = LinearSolver(problem, tol=1e-5)
-    solver.trial, solver.most, solver.epochs, solver.newton.max_iter = 0.0, 0.0, 1e9, 2
+    solver.trial, solver.epochs, solver.newton.max_iter = 0.0, 1e9, 2
     found = solver.solve(step)
     assert found.status == "optimal"
     assert found.n_iter > 2

@@ -265,12 +265,9 @@ class LinearTransductiveSVC(Descent):
 
     def _keep_coefficients(self) -> None:
         """Set ``coef_``, or with features the model of points that is linear in them."""
-        self._learned = self.model_.weights
-        if self.kernel_approximation is None:
-            self.coef_ = self._learned
-            return
-        self.model_ = model_of_points(self.approximation_, self.model_, self.n_features_in_)
-        if hasattr(self, "coef_"):
+        self._learned = self.coef_ = self.model_.weights
+        if self.kernel_approximation is not None:
+            self.model_ = model_of_points(self.approximation_, self.model_, self.n_features_in_)
             del self.coef_
 
     def _problem(self, X: LinearPoints, labels: Labels, k: int) -> Problem:

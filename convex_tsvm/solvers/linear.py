@@ -2,8 +2,8 @@
 
 Both solve the same steps to the same tolerance.  Coordinate descent needs few epochs where points have many features,
 finite Newton few steps where they have few, and how many the first needs is seen only while it goes on.  A step
-therefore begins with coordinate descent, for a share of what finite Newton is expected to cost, and ends with it if its
-gap falls fast enough; otherwise finite Newton takes over, for all steps to come.  What both cost is stated in one place
+therefore begins with coordinate descent, for a share of what finite Newton is expected to cost, and ends with it if
+that is enough; otherwise finite Newton takes over, for all steps to come.  What both cost is stated in one place
 (:func:`epoch_cost`, :func:`newton_steps`, :func:`newton_step_cost`), in seconds of a common processor, of which only
 the ratio matters.
 ``benchmarks/linear_solvers.py`` measures the choice over a grid of shapes.
@@ -15,8 +15,6 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
-import numpy as np
-
 from ..deadline import time_is_up
 from ..instance.convex_step import ConvexStep
 from ..instance.step_solution import StepSolution
@@ -26,7 +24,6 @@ from ..points import LinearPoints, SparsePoints
 from ..problem import Problem
 from ..validation import finite
 from .coordinates import CoordinateDescent
-from .coordinates.descent import Descent
 from .finite_newton import FiniteNewton
 from .finite_newton.directions import Directions
 
@@ -48,11 +45,7 @@ class LinearSolver:
     takes = Takes(losses="finite PLQ", constraints=False, kernels=False)
 
     # When finite Newton takes over.
-    # Coordinate descent goes on up to the first share of what finite Newton is expected to cost, whatever its gap does,
-    # and up to the second if its gap falls fast enough.
-    trial = 0.15
-    most = 0.8
-    window = 5  # epochs over which the gap's decrease is measured
+    trial = 0.3  # the share of what it is expected to cost that coordinate descent is given
     epochs = 8  # finite Newton is asked at once where it is expected to cost no more than so many epochs
     # Without kinks it is also where there are so many points for a feature, since a few steps then suffice.
     points = 10
@@ -87,10 +80,10 @@ class LinearSolver:
         began, coordinates, before = time.perf_counter(), self.coordinates, 0
         coordinates = coordinates if step.shift is None else None  # it knows no targets
         points, sparse = self.newton.points, isinstance(self.newton.points, SparsePoints)
-        cost = newton_step_cost(points.shape[1], points.n_entries, _is_smooth(step), sparse)
-        most = self._newton_steps(step) * cost
-        if coordinates is not None and not self._newton_at_once(step, most):
-            found = coordinates.descend(step, start, _Trial(self, most))
+        n, d = points.shape
+        cost = self._newton_steps(step) * newton_step_cost(d, points.n_entries, _is_smooth(step), sparse)
+        if coordinates is not None and not self._newton_at_once(step, cost):
+            found = coordinates.descend(step, start, self.trial * cost * n / epoch_cost(n, points.n_entries))
             if found.status != "max_iter":
                 return found
             before = found.n_iter
@@ -130,30 +123,6 @@ class LinearSolver:
 
 def _is_smooth(step: ConvexStep) -> bool:
     return all(loss.is_smooth for loss in LinearSolver.takes.check(step, LinearSolver.name))
-
-
-class _Trial:
-    """Whether coordinate descent is to go on: while it has cost little, or while it is expected to end sooner."""
-
-    def __init__(self, solver: LinearSolver, most: float) -> None:
-        self.solver, self.expected, self.spent, points = solver, most, 0.0, solver.newton.points
-        self._a_visit = epoch_cost(points.shape[0], points.n_entries) / points.shape[0]
-        self._gaps: list[float] = []
-
-    def __call__(self, descent: Descent) -> bool:
-        self.spent += descent.n_visited * self._a_visit
-        self._gaps.append(max(descent.gap, descent.violation / 10))
-        window, most = self.solver.window, self.solver.most * self.expected
-        if self.spent <= self.solver.trial * self.expected or len(self._gaps) <= window:
-            return True
-        if self.spent > most:
-            return False
-        gaps = np.log(np.maximum(self._gaps, 1e-300))
-        # Epochs that visit all terms again see the gap rise, so that the last few may have less of a rate than all.
-        rate = max(gaps[-1 - window] - gaps[-1], 0.0) / window
-        rate = max(rate, (gaps[0] - gaps[-1]) / (len(gaps) - 1))
-        missing = np.log(max(self._gaps[-1] / self.solver.tol, 1.0))
-        return bool(missing * descent.n_visited * self._a_visit <= rate * (most - self.spent))
 
 
 def epoch_cost(n: int, entries: int) -> float:

@@ -99,10 +99,8 @@ class CoordinateDescent:
             )
         return found
 
-    def descend(
-        self, step: ConvexStep, start: StepSolution | None = None, goes_on: "Callable[[Descent], bool] | None" = None
-    ) -> StepSolution:
-        """The same without a warning; after each epoch it also ends, with "max_iter", if ``goes_on`` says False."""
+    def descend(self, step: ConvexStep, start: StepSolution | None = None, most_visits: float = np.inf) -> StepSolution:
+        """The same without a warning; it ends, with "max_iter", after so many visits to terms as well."""
         began = time.perf_counter()
         check_same_points(self.problem, step)
         self.takes.check(step, self.name)
@@ -130,7 +128,7 @@ class CoordinateDescent:
                     goal *= 0.5
                 descent.visit_all()
                 continue
-            if goes_on is not None and not goes_on(descent):
+            if descent.n_visits > most_visits:
                 break
             if descent.n_epochs % self.meet_free_every == 0 and descent.gap <= 1:
                 meet_free_terms(descent)
@@ -186,7 +184,7 @@ class Descent:
         # The first random number (xorshift): epochs visit terms in the same order in every run.
         self.order, self.seed = np.arange(len(used)), np.array([88172645463325252], dtype=np.uint64)
         self._visit_all_every = solver.visit_all_every
-        self.n_epochs, self._latest_full = 0, 0
+        self.n_epochs, self.n_visits, self._latest_full = 0, 0, 0
         # An estimate of the relative gap, in which terms count with the outputs they had when they were visited;
         # and the largest distance of a visited output from where its multiplier belonged to.
         self.gap, self.violation = np.inf, np.inf
@@ -218,8 +216,8 @@ class Descent:
         """Visit all terms that are not passed over, in random order."""
         if self.n_epochs - self._latest_full >= self._visit_all_every:
             self.visit_all()
-        self.n_visited = self._active
-        self.was_full = self.n_visited == len(self.order)
+        self.n_visits += self._active
+        self.was_full = self._active == len(self.order)
         shuffle(self.order, self._active, self.seed)
         origin = self.origin
         visit = epoch_dense if isinstance(self.points, DensePoints) else epoch_sparse
