@@ -58,8 +58,6 @@ SYMBOLS = {
     "M": ("M", "M", "makes the label matrix, Γ = V M Vᵀ"),
     "t": ("t", "t", "margins, label times output"),
     "y": ("y", "y", "labels, relaxed"),
-    "changes": ("A", "A", "what labels change of the separators' gains and losses, one a row"),
-    "begin": ("d", "d", "the separators' gains and losses where no label is changed"),
     "part": ("p", "p", "outputs that count in the positive class, else 0"),
     "zeta": ("ζ", r"\zeta", "how far outputs are from their class's mean, beyond ε"),
     "reach": ("r", "r", "how far outputs may be from zero"),

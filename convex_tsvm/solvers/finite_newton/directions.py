@@ -10,19 +10,17 @@ from ...instance.space import Space
 from ...kernels.functions import dense
 from ...parallel import blas_threads_for
 from ...problem import Array
+from ..cholesky import cholesky
 
 
 class Directions:
-    """Newton directions in one space; Hessians, factors and diagonals are kept from one direction to the next."""
+    """Newton directions in one space; Hessians and their factors are kept from one direction to the next."""
 
-    # How long Hessians, their factors and their diagonals are kept.
+    # How long Hessians and their factors are kept.
     most_dense = 600  # up to this number of variables the Hessian is formed, and kept from step to step
     # It is updated by the points whose curvature has changed, if these are at most this share of all points.
     changed = 0.25
     changes = 200  # after this number of updates it is formed anew, since each update leaves a rounding error
-    # Hessians in a row that use the diagonal of the first, while sums of curvatures differ by at most this share.
-    diagonals = 20
-    total = 0.1
     # The largest change of a free bias in a step where losses have little curvature, in units of the outputs.
     bias = 10.0
     least = 1e-12  # curvatures count as at least this share of the largest one
@@ -33,8 +31,6 @@ class Directions:
         self._hessian: Any = 0.0
         self._factor: Any = None
         self._n_changes = 0
-        self._diagonal: Array | None = None
-        self._total, self._n_uses = 0.0, 0
 
     def newton(self, h: Array, gradient: Array, accuracy: float) -> Array:
         """A direction of descent for curvatures h, with a residual of about ``accuracy`` times the gradient or less."""
@@ -63,33 +59,14 @@ class Directions:
             self._hessian, self._n_changes = self._hessian + self.space.hessian(change), self._n_changes + 1
         self._h = h
         matrix = self._hessian + np.diag(self._ridge)
-        largest = float(np.diag(matrix).max())
         with blas_threads_for(len(matrix)):
-            for lift in (0.0, self.least, 1e-8, 1e-4):
-                matrix[np.diag_indices_from(matrix)] += lift * largest
-                try:
-                    self._factor = scipy.linalg.cho_factor(matrix, lower=True, check_finite=False)
-                    return
-                except np.linalg.LinAlgError:
-                    continue
-        raise np.linalg.LinAlgError("the Hessian is not positive definite: numbers overflow; scale the points")
-
-    def _preconditioner(self, h: Array) -> Array:
-        """The Hessian's diagonal, or an earlier one as long as curvatures have nearly the same sum."""
-        total = float(h.sum())
-        if (
-            self._diagonal is None
-            or abs(total - self._total) > self.total * self._total
-            or self._n_uses >= self.diagonals
-        ):
-            self._diagonal, self._total, self._n_uses = self.space.diagonal(h), total, 0
-        self._n_uses += 1
-        diagonal = self._diagonal + self._ridge
-        return np.maximum(diagonal, self.least * float(diagonal.max()))
+            self._factor = cholesky(matrix, overwrite=True)
 
     def _iterate(self, h: Array, gradient: Array, accuracy: float) -> Array:
         """A direction by preconditioned conjugate gradients from 0, less accurate if they stop, or the time is up."""
-        p, r, diagonal = np.zeros(self.space.size), -gradient, self._preconditioner(h)
+        diagonal = self.space.diagonal(h) + self._ridge
+        diagonal = np.maximum(diagonal, self.least * float(diagonal.max()))
+        p, r = np.zeros(self.space.size), -gradient
         z = r / diagonal
         q, rz = z, float(r @ z)
         wanted = accuracy**2 * rz
