@@ -17,8 +17,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
-from scipy.optimize import brentq
 
 from ...deadline import time_is_up
 from ...kernels.rows import Rows
@@ -33,8 +31,7 @@ def newton(dual: DualProblem, state: State, max_steps: int = 2) -> State:
     The matrix of ``dual`` must be in memory.  While steps pass breakpoints there are at most ``max_steps``: coordinate
     steps find the breakpoints for less.
 
-    A step that would pass a breakpoint is cut short at the first one, or, if that is better, taken with every variable
-    stopped at its own.
+    A step that would pass a breakpoint is cut short at the first one.
     """
     cost, s, h = dual.cost, state.s.copy(), state.h.copy()
     for _ in range(max_steps):
@@ -52,7 +49,11 @@ def newton(dual: DualProblem, state: State, max_steps: int = 2) -> State:
         except np.linalg.LinAlgError:
             break  # coordinate steps go on without
 
-        change, blocked = _inside_breakpoints(direction, residual, up, down, rows, free, rate[free], tied)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            limit = np.where(direction > 0, up, down) / np.abs(direction)
+        limit[direction == 0] = np.inf
+        length = min(1.0, float(limit.min()))
+        change, blocked = length * direction, limit <= length * (1 + 1e-12)
         moved = h + change @ rows
         if not (np.isfinite(moved).all() and np.isfinite(change).all()):
             break  # the matrix has lost its digits, and such a step is none
@@ -64,52 +65,6 @@ def newton(dual: DualProblem, state: State, max_steps: int = 2) -> State:
         if not blocked.any():
             break
     return dual.state(s, h)
-
-
-def _inside_breakpoints(
-    direction: Array,
-    residual: Array,
-    up: Array,
-    down: Array,
-    rows: Rows,
-    free: Indices,
-    rate: Array,
-    tied: Array,
-) -> tuple[Array, NDArray[np.bool_]]:
-    """The change of the free variables, which passes no breakpoint, and which of them are at one after it."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        limit = np.where(direction > 0, up, down) / np.abs(direction)
-    limit[direction == 0] = np.inf
-    length = float(limit.min())
-    change = min(1.0, length) * direction
-    if length > 1:
-        return change, np.zeros(len(free), dtype=bool)
-    blocked = limit <= length * (1 + 1e-12)
-    if length < 1:
-        best = _value(rows, free, rate, residual, change)
-        for share in (1.0, 0.5, 0.25):  # of the step, with every variable stopped at its own breakpoint
-            stopped = _stop(share * direction, -down, up, tied)
-            reached = _value(rows, free, rate, residual, stopped)
-            if reached < best:
-                best, change, blocked = reached, stopped, (stopped <= -down) | (stopped >= up)
-    return change, blocked
-
-
-def _value(rows: Rows, free: Indices, rate: Array, residual: Array, move: Array) -> float:
-    """What a move of the free variables between breakpoints adds to the dual."""
-    return float(move @ (0.5 * ((move @ rows)[free] + rate * move) - residual))
-
-
-def _stop(move: Array, low: Array, high: Array, tied: Array) -> Array:
-    """The nearest move inside the bounds, of which 0 is inside; with a sum of 0 over what a free bias ties."""
-    if not tied.any():
-        return np.clip(move, low, high)
-    size = float(np.abs(move).max())
-    shift = brentq(lambda shift: tied @ np.clip(move - shift * tied, low, high), -size, size, xtol=1e-15 * size)
-    stopped = np.clip(move - shift * tied, low, high)
-    inside = (stopped > low) & (stopped < high) & (tied > 0)
-    stopped[inside] -= (tied @ stopped) / max(1, int(inside.sum()))
-    return stopped
 
 
 def _direction(H: Rows, residual: Array, tied: Array, room: Array) -> Array:

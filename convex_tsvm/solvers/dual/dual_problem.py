@@ -58,7 +58,7 @@ class DualProblem:
     offset: float | Array  # the fixed bias c, or one for each point
     tied: NDArray[np.bool_]  # whether an output has a free bias, and its γ a part in the sum; none without such a bias
 
-    @property
+    @functools.cached_property
     def free_bias(self) -> bool:
         return bool(self.tied.any())
 
@@ -151,8 +151,8 @@ class Survey:
     @functools.cached_property
     def violation(self) -> float:
         """The largest; of points that a free bias ties, the gap between the bounds that they put on it."""
-        alone = (float(side[~self.tied].max(initial=0.0)) for side in (self.raise_by, self.lower_by))
-        return max(0.0, sum(self._most_tied), *alone)
+        alone = np.maximum(self.raise_by, self.lower_by).max(where=~self.tied, initial=0.0)
+        return max(float(alone), sum(self._most_tied))
 
     @property
     def bias(self) -> float:
@@ -166,8 +166,8 @@ class Survey:
     @functools.cached_property
     def _most_tied(self) -> tuple[float, float]:
         """How far points that a free bias ties are above or below their bounds at most; -∞ of no points."""
-        up, down = (side[self.tied].max(initial=-np.inf) for side in (self.raise_by, self.lower_by))
-        return float(up), float(down)
+        up, down = (float(side.max(where=self.tied, initial=-np.inf)) for side in (self.raise_by, self.lower_by))
+        return up, down
 
     @property
     def _shift(self) -> Array:
