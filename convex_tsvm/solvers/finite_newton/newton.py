@@ -2,9 +2,9 @@
 
 Keerthi and DeCoste (2005), as sindhwani2006 §1.2 has it.  On the set of points where the losses bend, a Newton step is
 regularized least squares (eq. 1.4); a line search along it is exact (eq. 1.5); the points that bend change from step to
-step, and when they no longer do, the step ends at the solution.  Here the least squares are solved only as far as a
-step can use them, few variables have the Hessian itself, kept from step to step, and -ψ'(f) is a point of the dual,
-whose gap is known at every step: half the squared length of the gradient.
+step, and when they no longer do, the step ends at the solution.  Here the least squares of many variables are solved
+roughly, few have the Hessian itself, kept from step to step, and -ψ'(f) is a point of the dual, whose gap is known at
+every step: half the squared length of the gradient.
 """
 
 import dataclasses
@@ -118,7 +118,7 @@ class FiniteNewton:
     # A descent ends after more steps in a row that neither halve the gap nor lower the objective by this share of it.
     stalled = 25
     lowered = 1e-9
-    loose = 0.2  # the largest residual with which least squares are solved, as a share of the gradient
+    accuracy = 0.03  # the residual with which least squares are solved, as a share of the gradient
 
     def __init__(
         self,
@@ -288,7 +288,7 @@ class NewtonDescent:
         ``n_before`` steps are counted as done before, for progress.  Without ``evaluate_last`` loss, slopes and gap are
         not computed at the point after the last step that is allowed.
         """
-        solver, ridge, before = self.solver, self.space.ridge, np.inf
+        solver, ridge = self.solver, self.space.ridge
         stalled = _Stalled(solver.stalled)
         while True:
             gradient = self._gradient()
@@ -305,16 +305,12 @@ class NewtonDescent:
             if time_is_up():
                 return "time_limit"
             try:
-                accuracy = solver.loose
-                if before < np.inf:
-                    accuracy = float(np.clip(0.1 * np.sqrt(self.gap / before), 1e-3, solver.loose))
-                if not self._step(gradient, accuracy):
+                if not self._step(gradient):
                     return "inaccurate"
             except KeyboardInterrupt:
                 return "interrupted"
             except np.linalg.LinAlgError:
                 return "inaccurate"  # numbers have overflown, or rounding has left none of their digits
-            before = self.gap
             self.n_iter += 1
             if self.n_iter == max_iter and not evaluate_last:
                 return "max_iter"
@@ -325,9 +321,9 @@ class NewtonDescent:
         self.gap = 0.5 * float(found @ found)
         return found
 
-    def _step(self, gradient: Array, accuracy: float) -> bool:
+    def _step(self, gradient: Array) -> bool:
         """Take a Newton step with an exact line search; False if there is no finite step of positive length."""
-        p = self.directions.newton(self.h, gradient, accuracy)
+        p = self.directions.newton(self.h, gradient, self.solver.accuracy)
         change = self.space.change(p)
         length = self._line_search(p, change, abs(float(gradient @ p)))
         if not (np.isfinite(length) and length > 0):
