@@ -32,12 +32,15 @@ papers-compute: $(VENV)/.ready  ## what is missing of the papers' tables, for MI
 quick: $(VENV)/.ready  ## what one runs while editing: one case of every test that takes no time
 	$(PYTEST) -n 2 --dist worksteal --quick -m "not slow" tests
 
-# Tests of small problems; loops that are not compiled are too slow for all of them.
-BARE := losses test_modeling.py test_printing.py test_smooth_losses.py test_dc_losses.py test_derive.py test_problem.py \
-	test_verification.py test_kinks.py test_costs.py
+# Without compiled loops: tests that take minutes then, and those of what is compiled or imported.
+NOT_BARE := benchopt capabilities cccp cli clustering compilation contest cost_path derive ensemble exact fuzz_claims \
+	hard_duals hard_margin interval_certificates interval_search label_methods linear_solver live look nothing_false \
+	partitioned pipelines potts proven_labels readme regularizers scale selection self_training several_outputs shares \
+	side_information signs structure targets terms weight_search without_libraries
+BARE := tests/losses $(filter-out $(NOT_BARE:%=tests/test_%.py),$(wildcard tests/test_*.py))
 
-bare: $(VENV)/.ready  ## tests of small problems without numba, psutil, SCS and HiGHS, as where nothing can be compiled
-	PYTHONPATH=tests/bare $(PYTEST) -n 2 --dist worksteal --quick -m "not slow" $(addprefix tests/,$(BARE))
+bare: $(VENV)/.ready  ## quick tests of small problems without numba, psutil, SCS and HiGHS, as where nothing can be compiled
+	PYTHONPATH=tests/bare $(PYTEST) -n 2 --dist worksteal --quick -m "not slow" $(BARE)
 
 portable: $(VENV)/.ready  ## the quick tests and the gallery as on other machines: kernels of OpenBLAS, threads, rounding
 	$(BIN)/python tests/portable.py

@@ -30,6 +30,7 @@ def random_problem(seed):
 @pytest.mark.parametrize("name", FORMULATIONS)
 @pytest.mark.parametrize("seed", [0, 1, *(pytest.param(k, marks=pytest.mark.slow) for k in range(2, 10))])
 def test_by_clarabel_and_scs_it_is_the_fast_path(name, seed):
+    pytest.importorskip("scs")
     formulation, (problem, _) = FORMULATIONS[name], random_problem(seed)
     V, _ = spectral_subspace(problem.gram, problem.y, 3, outliers=0.05)
     fast = solve_subspace(labelling(formulation, problem), V, tol=1e-6)
