@@ -196,7 +196,6 @@ def test_labels_of_one_class(blobs, classifier):
         (ct.TransductiveSVC(), -1, "two clusters are found if their sizes are given by a number"),
         (ct.TransductiveSVC(balance=0.0, C_unlabeled=None), -1, "y has no labelled point"),
         (ct.TransductiveSVC(balance=0.0, safe=True), -1, "y has no labelled point"),
-        (ct.TransductiveSVC(balance=0.0, probability="calibrated"), -1, "y has no labelled point"),
         (ct.TransductiveSVC(balance=0.0), 1, "name both with their sizes, such as"),
         (ct.LinearTransductiveSVC(positive_fraction=0.5, lambda_=0.1), -1, "lambda_ and lambda_unlabeled"),
         (ct.LinearTransductiveSVC(), -1, "two clusters are found if their sizes are given by a number"),

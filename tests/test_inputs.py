@@ -175,7 +175,6 @@ WEIGHTS = {
     [
         ct.TransductiveSVC(),
         ct.TransductiveSVC(balance="labeled", C_unlabeled="balanced"),
-        ct.TransductiveSVC(probability="calibrated"),
         ct.LinearTransductiveSVC(),
         ct.LaplacianSVC(),
         ct.SafeTransductiveSVC(),
@@ -314,12 +313,11 @@ def test_weights_go_where_they_are_requested(name):
         np.testing.assert_allclose(found.predict_proba(X), plain.predict_proba(X), atol=1e-9)
 
 
-def test_routing_of_defaults_scorers_and_probabilities():
+def test_routing_of_defaults_and_scorers():
     weights = np.where(TRUTH, 9.0, 1.0)
     scorer, deaf = make_scorer(accuracy_score), make_scorer(accuracy_score)
     with sklearn.config_context(enable_metadata_routing=True):
         assert ct.CalibratedTransduction(cv=2).fit(X, Y, sample_weight=weights).classes_.tolist() == [0, 1]
-        requesting(ct.TransductiveSVC(probability="calibrated")).fit(X, Y, sample_weight=weights)
         deaf.set_score_request(sample_weight=False)
         scorer = ct.selection.labeled_scorer(scorer.set_score_request(sample_weight=True))
         grid = GridSearchCV(requesting(SVM), {"C": [1]}, cv=ct.selection.LabeledKFold(2), scoring=scorer)

@@ -184,22 +184,6 @@ def test_costs_of_an_array_are_those_of_labelled_points():
         ct.TransductiveSVC(C=np.where(y < 0, 1.0, np.nan), balance="labeled").fit(X, y)
 
 
-def test_a_calibration_is_of_the_method_that_is_fitted():
-    """Fifty-five labels, of which a fold leaves fewer than fifty."""
-    X, _, y = iris(28)
-    two, asked = np.where(y == 2, 1, y), []
-
-    class Noted(ct.TransductiveSVC):
-        def _asked_method(self):
-            method = super()._asked_method()
-            asked.append(method.name)
-            return method
-
-    Noted.__init__.__signature__ = ct.TransductiveSVC.__init__.__signature__
-    Noted(probability="calibrated", balance="labeled").fit(X, two)
-    assert set(asked) == {"CCCP"}
-
-
 def test_verbose_tells_of_every_round(capsys):
     X, _, y = iris()
     ct.TransductiveSVC(balance="labeled", verbose=1).fit(X, y)

@@ -1,4 +1,4 @@
-"""What all classifiers share: labels, one-vs-rest, decision functions of new points, probabilities."""
+"""What all classifiers share: labels, one-vs-rest, decision functions of new points."""
 
 from abc import abstractmethod
 from collections.abc import Callable
@@ -9,24 +9,19 @@ from typing import Any, Self
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.calibration import CalibratedClassifierCV
-from sklearn.model_selection import StratifiedKFold
-from sklearn.utils.metaestimators import _safe_split, available_if
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..deadline import Carried, share_of_time, within
-from ..decision import chosen_classes
 from ..formulations import Formulation, svm
 from ..kernels import Kernel, Linear, make_kernel
 from ..methods.shares import infer_class_shares
 from ..notice import warn
 from ..persistence import FittedModel
-from ..points import LinearPoints
 from ..problem import Problem
 from ..progress import status_line
 from ..solution import Solution
-from ..validation import canonical, is_sparse, one_of
+from ..validation import canonical, is_sparse
 from .advice import advise, check_links, warn_of_unused_share
 from .labels import Labels, ScoresLabeled
 from .parameters import estimator, fixed
@@ -66,7 +61,7 @@ class Transduction(Decides, ScoresLabeled, ClassifierMixin, BaseEstimator):
     n_jobs: int | None = None
     verbose: int = 0
 
-    class_weight, time_limit, probability = fixed(None), fixed(None), fixed(False)
+    class_weight, time_limit = fixed(None), fixed(None)
     #: The parameter that says which share of the unlabelled points is in which class.
     _share_parameter = "balance"
     #: The numbers of classes and of labelled points that were read last.
@@ -119,8 +114,8 @@ class Transduction(Decides, ScoresLabeled, ClassifierMixin, BaseEstimator):
             If Ctrl-C came.  If all classes have a solution by then, the estimator holds the best that it has found, as
             ``status_`` says, and can be used; the exception ends whatever loop the fit is in.
         """
-        given, (X, labels) = X, self._read(X, y, sample_weight)
-        n_fits, positives = 1 + n_calibrations(self.probability, given, labels), labels.positives
+        X, labels = self._read(X, y, sample_weight)
+        positives = labels.positives
         with within(self.time_limit):
             first = self._problem(X, labels, positives[0])
             formulation = self._formulation(first)
@@ -130,19 +125,17 @@ class Transduction(Decides, ScoresLabeled, ClassifierMixin, BaseEstimator):
                 formulation = formulation.supervised()
             warn_of_unused_share(self._share_parameter, getattr(self, self._share_parameter), formulation)
             labels = self._with_shares(first, labels)
-            self._announce(first, labels, n_fits * len(positives))
+            self._announce(first, labels)
             if self._falls_back(first, labels, formulation):
                 formulation = svm(formulation.labeled, fit_intercept=formulation.fit_intercept)
-            with share_of_time(n_fits):
-                parts = self._parts(first, labels, formulation)
-                if len(parts) == 1:
-                    solutions = self._solve(formulation, parts[0])
-                else:  # at the same time
-                    solve = delayed(Carried(self._solve))
-                    solved = Parallel(n_jobs=len(parts))(solve(formulation, part) for part in parts)
-                    solutions = [solution for part in solved for solution in part]
+            parts = self._parts(first, labels, formulation)
+            if len(parts) == 1:
+                solutions = self._solve(formulation, parts[0])
+            else:  # at the same time
+                solve = delayed(Carried(self._solve))
+                solved = Parallel(n_jobs=len(parts))(solve(formulation, part) for part in parts)
+                solutions = [solution for part in solved for solution in part]
             self._finish(labels, solutions)
-            self._calibrate(given, y, labels)
         advise(labels, self.solutions_, self._asked_balance())
         return self
 
@@ -170,11 +163,6 @@ class Transduction(Decides, ScoresLabeled, ClassifierMixin, BaseEstimator):
         shares = np.array_split(np.arange(len(positives)), min(effective_n_jobs(self.n_jobs), len(positives)))
         return [{str(labels.classes[positives[k]]): problems[k] for k in share} for share in shares]
 
-    def _calibrate(self, X: Any, y: ArrayLike, labels: Labels) -> None:
-        """Fit the calibration that turns outputs into probabilities, if ``probability`` asks for it."""
-        if self.probability not in (False, None):
-            self.calibration_ = calibrated(self, X, y, labels)
-
     def _finish(self, labels: Labels, solutions: list[Solution]) -> None:
         """Store the solutions of all classes, or none; then raise KeyboardInterrupt if Ctrl-C came."""
         interrupted, name = any(one.status == "interrupted" for one in solutions), type(self).__name__
@@ -190,7 +178,7 @@ class Transduction(Decides, ScoresLabeled, ClassifierMixin, BaseEstimator):
     def _read(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> tuple[Any, Labels]:
         """Points to be fitted and their labels, both checked; a ValueError if their numbers differ."""
         name, sizes = type(self).__name__, getattr(self, self._share_parameter)
-        if getattr(self, "C_unlabeled", 1.0) is None or getattr(self, "safe", False) or self.probability:
+        if getattr(self, "C_unlabeled", 1.0) is None or getattr(self, "safe", False):
             sizes = None  # without labelled points there is nothing to learn, or to leave out
         labels = Labels.read(y, self.unlabeled, name, sample_weight, self.class_weight, sizes)
         known = ~labels.unlabeled if labels.weights is None else ~labels.unlabeled & (labels.weights > 0)
@@ -203,8 +191,8 @@ class Transduction(Decides, ScoresLabeled, ClassifierMixin, BaseEstimator):
         """Whether to learn the supervised SVM in place of ``formulation``."""
         return False
 
-    def _announce(self, first: Problem, labels: Labels, n_fits: int) -> None:
-        """Warn of how long ``n_fits`` fits are going to take, if a subclass can tell; here nothing is said."""
+    def _announce(self, first: Problem, labels: Labels) -> None:
+        """Warn of how long the fits of all classes are going to take, if a subclass can tell; here nothing is said."""
 
     def _with_shares(self, first: Problem, labels: Labels) -> Labels:
         """The labels with the shares of their classes among the unlabelled points, if these are to be inferred."""
@@ -218,10 +206,6 @@ class Transduction(Decides, ScoresLabeled, ClassifierMixin, BaseEstimator):
         """Where the shares of the classes are from: "auto" if they are inferred, "labeled" if they are the labels'."""
         return self.balance
 
-    def _settled(self) -> dict[str, Any]:
-        """Parameters whose values depend on how many labels there are, as they are, for fits to some of them."""
-        return {}
-
     def _status(self, name: Callable[[], str], share: Callable[[float, float], float] | None = None) -> Any:
         """A context manager that shows how far the work is, if ``verbose``; if not it does nothing, and gives None."""
         return status_line(name, share, lines=True) if self.verbose else nullcontext()
@@ -230,13 +214,6 @@ class Transduction(Decides, ScoresLabeled, ClassifierMixin, BaseEstimator):
         """Class of each point, shape (n,)."""
         scores = self.decision_function(X)  # which first sees whether there has been a fit
         return self.model_.decide(scores)
-
-    @available_if(lambda self: self.probability not in (False, None))
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Probabilities of ``classes_`` at points X, shape (n, n_classes), with ``probability="calibrated"``."""
-        check_is_fitted(self, "calibration_")
-        outputs = self.decision_function(X)
-        return np.asarray(self.calibration_.predict_proba(outputs.reshape(len(outputs), -1)))
 
     def _store(self, labels: Labels, solutions: list[Solution]) -> None:
         self.classes_ = classes = labels.classes
@@ -327,68 +304,3 @@ def _weighted_scale(X: Any, weights: NDArray[np.float64]) -> float | str:
     else:
         variance = float((weights @ (X - mean) ** 2).sum()) / total
     return 1 / (X.shape[1] * variance) if variance > 0 else "scale"
-
-
-def n_folds(labels: NDArray[Any], cv: int = 5) -> int:
-    """The number of folds of the known ``labels``, shape (n_labeled,): ``cv``, or fewer if a class has fewer labels."""
-    classes, counts = np.unique(labels, return_counts=True)
-    if len(classes) < 2:
-        raise ValueError(f"y has one class only, {classes[0]!r}; the number of classes has to be at least 2")
-    if counts.min() < 2:
-        raise ValueError(
-            f"class {classes[counts.argmin()]} has a single label; calibration leaves labels out, and takes at "
-            "least 2 of every class"
-        )
-    return min(int(cv), int(counts.min()))
-
-
-def n_calibrations(probability: Any, X: Any, labels: Labels) -> int:
-    """How many fits probabilities take besides the fit to all points; a ValueError if they cannot be had."""
-    if probability in (False, None):
-        return 0
-    one_of("probability", probability, ("calibrated",))
-    if isinstance(X, LinearPoints) or hasattr(X, "dask"):
-        raise ValueError(
-            "probability='calibrated' takes points in memory, an array, a sparse matrix or a DataFrame, to leave some "
-            f"of them out; X is {type(X).__name__}"
-        )
-    return n_folds(labels.classes[labels.index[~labels.unlabeled]])
-
-
-def calibrated(estimator: Any, X: Any, y: Any, labels: Labels) -> CalibratedClassifierCV:
-    """The calibration (Platt 1999) of a fitted estimator's outputs, shape (n, 1) for two classes, else (n, n_classes).
-
-    It is fitted to outputs of clones that had a fold of the labels left out; ``y`` is as the user gave it.
-    """
-    known = np.flatnonzero(~labels.unlabeled)
-    truth = labels.classes[labels.index[known]]
-    folds = StratifiedKFold(n_folds(truth))
-    like = clone(estimator).set_params(probability=False, **estimator._settled())
-    outputs = np.empty((len(known), len(labels.positives)))
-    for k, (_, test) in enumerate(folds.split(known, truth)):
-        members = np.setdiff1d(np.arange(len(labels.index)), known[test])
-        points, own = _safe_split(like, X, y, members)
-        weights = {} if labels.weights is None else {"sample_weight": labels.weights[members]}
-        with share_of_time(folds.n_splits - k):
-            fitted = clone(like).fit(points, own, **weights)
-        left_out, _ = _safe_split(like, X, y, known[test], members)
-        outputs[test] = fitted.decision_function(left_out).reshape(len(test), -1)
-    calibration = CalibratedClassifierCV(AsTheyAre(), cv=folds.n_splits, ensemble=False)
-    return calibration.fit(outputs, truth, sample_weight=None if labels.weights is None else labels.weights[known])
-
-
-class AsTheyAre(ClassifierMixin, BaseEstimator):
-    """A classifier whose points are outputs, shape (n, 1 or n_classes), which it returns as its decision function."""
-
-    __metadata_request__fit = {"sample_weight": True}
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        # Nothing is learned, and weights change nothing; scikit-learn warns of classifiers that take none.
-        self.classes_ = np.unique(y)
-        return self
-
-    def decision_function(self, X: Any) -> Any:
-        return X.ravel() if X.shape[1] == 1 else X
-
-    def predict(self, X: Any) -> Any:
-        return self.classes_[chosen_classes(X)]

@@ -30,7 +30,6 @@ class Descent(Transduction):
     """Base of classifiers that minimize a formulation by a method that is a descent."""
 
     fit_intercept: bool = True
-    probability: str | bool = False
     tol: float = 1e-3
     max_iter: int = 100
     time_limit: float | None = None
@@ -112,13 +111,14 @@ class Descent(Transduction):
             return super()._decided(scores, solutions)
         return np.asarray(self.classes_[np.argmax([solution.labels for solution in solutions], axis=0)])
 
-    def _announce(self, first: Problem, labels: Labels, n_fits: int) -> None:
+    def _announce(self, first: Problem, labels: Labels) -> None:
         def solve(part: Problem) -> None:
             formulation = self._formulation(part)
             formulation = formulation if labels.unlabeled.any() else formulation.supervised()
             self._descents(formulation).solve(formulation, part)
 
-        n_fits = -(-n_fits // min(effective_n_jobs(self.n_jobs), len(labels.positives)))
+        n_fits = len(labels.positives)
+        n_fits = -(-n_fits // min(effective_n_jobs(self.n_jobs), n_fits))
         if may_be_long(first, n_fits):
             problem = self._other_class(first, labels, labels.positives[0])
             announce(type(self).__name__, expected_seconds(problem, solve), n_fits, self._faster(problem))

@@ -73,10 +73,6 @@ device : str
     Where kernel rows are computed, by a library of the array API: ``"torch:cuda"``, ``"cupy"``, ``"torch"`` (its
     processor).  For the native solver, dense points, and the kernels "rbf" and "poly"; the rest of the work stays
     where it is, so that a device pays where points have many features (see "Limits and costs" in the guide).
-probability : {"calibrated"} or False
-    Whether there is ``predict_proba``: sigmoids of the outputs (Platt 1999), fitted at labelled points that are left
-    out of a fit, in five folds, or fewer if a class has fewer labels.  It takes as many more fits, and is no part
-    of a saved model.  :class:`~convex_tsvm.CalibratedTransduction` has more options.
 unlabeled : object
     Marks unlabelled points in ``y``: -1 as in ``sklearn.semi_supervised``, 0, NaN, a string, or None for none.
 tol : float

@@ -98,8 +98,8 @@ class SDPTransduction(LabellingTransduction):
     tol: float = 1e-4
     time_limit: float | None = None
 
-    def _announce(self, first: Problem, labels: Labels, n_fits: int) -> None:
-        counted = type(self).__name__, first.n_unlabeled, "unlabelled points", n_fits
+    def _announce(self, first: Problem, labels: Labels) -> None:
+        counted = type(self).__name__, first.n_unlabeled, "unlabelled points", len(labels.positives)
         instead = "for more than some hundred, TransductiveSVC has no such limit"
         warn_of_cost(*counted, instead, measured=300, seconds=40.0, power=2.7)
 

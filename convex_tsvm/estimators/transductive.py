@@ -119,11 +119,6 @@ class TransductiveSVC(KernelExpansion, Descent):
         plain = plain and self.annealing is None and Balance.read(self.balance).word is None
         return plain and (classes > 2 or 0 < labels < self._few_labels)
 
-    def _settled(self) -> dict[str, Any]:
-        if not isinstance(self.method, str) or self.method != "auto":
-            return {}
-        return {"method": "self_training" if self._trains_itself else "cccp"}
-
     def _unlabeled_cost(self, labels: Labels) -> Any:
         if not isinstance(self.C_unlabeled, str) or self.C_unlabeled != "auto":
             return self.C_unlabeled
@@ -148,8 +143,8 @@ class TransductiveSVC(KernelExpansion, Descent):
             return problem
         return on_neighbor_graph(problem, normalized=True, **taken(self, on_neighbor_graph))
 
-    def _announce(self, first: Problem, labels: Labels, n_fits: int) -> None:
-        counted = type(self).__name__, first.n, "points", n_fits
+    def _announce(self, first: Problem, labels: Labels) -> None:
+        counted = type(self).__name__, first.n, "points", len(labels.positives)
         if labels.unlabeled.any() and "smooth" in self._asked_method().solvers:
             # The kernel matrix is factored, and every step takes n² then.
             instead = "method='cccp' does not factor the kernel matrix"
@@ -158,7 +153,7 @@ class TransductiveSVC(KernelExpansion, Descent):
             instead = "LaplacianSVC needs the rows of labelled points only"
             warn_of_cost(*counted, instead, measured=5000, seconds=6.0, power=3.0)
         else:
-            super()._announce(first, labels, n_fits)
+            super()._announce(first, labels)
 
     def _falls_back(self, first: Problem, labels: Labels, formulation: Formulation) -> bool:
         self.fell_back_ = False
@@ -309,9 +304,9 @@ class CompactMarginClassifier(_OneCost):
             return super()._solve(formulation, problems)
         return self._one_by_one(problems, lambda name, problem: exact_search(formulation, problem, gap=self.gap))
 
-    def _announce(self, first: Problem, labels: Labels, n_fits: int) -> None:
+    def _announce(self, first: Problem, labels: Labels) -> None:
         if self.method == "cccp":
-            super()._announce(first, labels, n_fits)
+            super()._announce(first, labels)
 
     def _method(self, formulation: Formulation) -> Method:
         """The concave-convex procedure, which is also what solves a problem without unlabelled points at once."""

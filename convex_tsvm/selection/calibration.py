@@ -12,7 +12,6 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.utils import _safe_indexing, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
-from ..estimators.base import n_folds
 from ..estimators.labels import ScoresLabeled, check_labels_count, checked_weights, labeled_points, marked, marker_of
 from ..validation import is_sparse
 from .fits import ActsAsFitted, RoutesWeights, default_estimator, fitted
@@ -84,6 +83,19 @@ def _stacked(first: Any, second: Any) -> Any:
 
         return pd.concat([first, second], ignore_index=True)
     return np.concatenate([np.asarray(first), np.asarray(second)])
+
+
+def n_folds(labels: ArrayLike, cv: int) -> int:
+    """The number of folds of the known ``labels``, shape (n_labeled,): ``cv``, or fewer if a class has fewer labels."""
+    classes, counts = np.unique(labels, return_counts=True)
+    if len(classes) < 2:
+        raise ValueError(f"y has one class only, {classes[0]!r}; the number of classes has to be at least 2")
+    if counts.min() < 2:
+        raise ValueError(
+            f"class {classes[counts.argmin()]} has a single label; calibration leaves labels out, and takes at "
+            "least 2 of every class"
+        )
+    return min(int(cv), int(counts.min()))
 
 
 class CalibratedTransduction(ScoresLabeled, CalibratedClassifierCV):

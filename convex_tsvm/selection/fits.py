@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 import sklearn
 from numpy.typing import NDArray
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, check_consistent_length, column_or_1d
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..deadline import TimeIsUp, share_of_time, time_is_up, within
 from ..decision import chosen_classes
-from ..estimators.base import AsTheyAre, Transduction, n_calibrations
+from ..estimators.base import Transduction
 from ..estimators.labels import Labels
 from ..estimators.transductive import TransductiveSVC
 from ..methods.run import unless_interrupted
@@ -259,7 +259,6 @@ class SharedFits:
         self.steps, self.warm_start = steps, warm_start
         self.before, points = steps.transformed(X, y)
         self.fitted = clone(steps.classifier)
-        self.points, self.y = points, y
         self.X, self.labels = self.fitted._read(points, y, sample_weight)
         if self.labels.unlabeled.any() and self.fitted._asked_balance() == "auto":
             # Shares of the classes are inferred once, from all points, for all candidates and folds.
@@ -296,10 +295,21 @@ class SharedFits:
         classifier = self.steps.classifier
         estimators = {k: clone(classifier).set_params(**own[k]) for k in before}
         group = Group(estimators, self.X, self.labels, [], Judge.of("accuracy"))
-        with share_of_time(1 + n_calibrations(self.fitted.probability, self.points, self.labels)):
-            solutions = group.follow(before, self.fitted)
-        self.fitted._finish(self.labels, solutions)
-        self.fitted._calibrate(self.points, self.y, self.labels)
+        self.fitted._finish(self.labels, group.follow(before, self.fitted))
+
+
+class AsTheyAre(ClassifierMixin, BaseEstimator):
+    """A classifier whose points are outputs, shape (n, 1 or n_classes), which it returns as its decision function."""
+
+    def fit(self, X: Any, y: Any) -> Self:
+        self.classes_ = np.unique(y)
+        return self
+
+    def decision_function(self, X: Any) -> Any:
+        return X.ravel() if X.shape[1] == 1 else X
+
+    def predict(self, X: Any) -> Any:
+        return self.classes_[chosen_classes(X)]
 
 
 @dataclass(eq=False)
