@@ -206,7 +206,7 @@ class Retyped:
         if isinstance(one, Number):
             return float(one.number)
         if isinstance(one, Symbol):
-            if one.name == "|F|":
+            if one.name in ("|F|", "|U|"):
                 return len(q.F)
             own = getattr(q, python_name(one.name))
             start = 0 if len(q.J) > len(q.I) else 1

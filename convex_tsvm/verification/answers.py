@@ -124,8 +124,8 @@ def as_code(formula: Formula, from_one: bool) -> str:
         number = formula.number
         return str(number.numerator) if number.denominator == 1 else f"({float(number)!r})"
     if isinstance(formula, Symbol):
-        if formula.name == "|F|":
-            return "len(q.F)"
+        if formula.name in ("|F|", "|U|"):
+            return f"len(q.{formula.name[1]})"
         own = ", ".join(one if isinstance(one, str) else str(one - from_one) for one in formula.indices)
         return f"q.{python_name(formula.name)}" + (f"[{own}]" if own else "")
     if isinstance(formula, Sum):
@@ -151,7 +151,7 @@ def symbols_of(derivation: Any) -> list[Symbol]:
     for step in derivation.steps:
         for formula in (step.before.formula, step.after.formula, *(meant for _, meant in step.defined.values())):
             for one in formula.walk():
-                if isinstance(one, Symbol) and one.name != "|F|":
+                if isinstance(one, Symbol) and one.name not in ("|F|", "|U|"):
                     found.setdefault(one.name, one)
     return list(found.values())
 

@@ -131,12 +131,10 @@ class Derivation:
             return self.setting.legend
         if not self.setting.unlabeled:
             return "L: labelled points, of which each costs C_i."
-        copies = (
-            "once with y_i = 1 and once with y_i = -1, and F: each once" if self.setting.copies else "also called F"
-        )
+        copies = ", once with y_i = 1 and once with y_i = -1, and F: each once" if self.setting.copies else ""
         mean = "; J: these and the mean x_0 of the unlabelled points" if self.setting.balanced else ""
         costs = "C_i is C of a labelled point, C* of another."
-        return f"L: labelled points; U: unlabelled ones, {copies}; I: both{mean}. {costs}"
+        return f"L: labelled points; U: unlabelled ones{copies}; I: both{mean}. {costs}"
 
     def __str__(self) -> str:
         functions = (f"{name}(t) = {one}" for name, one in self.functions.items() if isinstance(one, Exact))

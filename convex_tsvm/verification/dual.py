@@ -18,7 +18,7 @@ half = Fraction(1, 2)
 w, x = Symbol("w", is_vector=True), Symbol("x", is_vector=True)
 b, c, k, y, m, cost, kernel = (Symbol(name) for name in ("b", "c", "k", "y", "m", "C", "K"))
 alpha, beta, nu, xi = Symbol("α", r"\alpha"), Symbol("β", r"\beta"), Symbol("ν", r"\nu"), Symbol("ξ", r"\xi")
-alpha_tilde, start, size = Symbol("α̃", r"\tilde\alpha"), Symbol("t⁰", "t^0"), Symbol("|F|")
+alpha_tilde, start = Symbol("α̃", r"\tilde\alpha"), Symbol("t⁰", "t^0")
 
 
 def applied(name: str, of: Formula) -> Applied:
@@ -69,7 +69,7 @@ class Derived(Chain):
         self.rest: Formula = formula(0)  # constants
         charged = [self.kinds[0].pays("ℓ_L", self.margin("i"))]
         if len(self.kinds) > 1:
-            charged.append(Sum("i", "F", cost["i"] * applied("ℓ_U", self.output("i"))))
+            charged.append(Sum("i", self.once, cost["i"] * applied("ℓ_U", self.output("i"))))
         super().__init__(self.primal(*charged), Setting(), self.functions)
 
     def _kind(self, over: str, loss: Any) -> Kind:
@@ -83,6 +83,11 @@ class Derived(Chain):
         tangents = "".join(kind.over for kind in self.kinds if kind.concave)
         has_mean, unlabeled = self.balanced or self.centred, self.formulation.unlabeled is not None
         return Setting(unlabeled, self.copies is not None, has_mean, tangents, self.labels_are_free)
+
+    @property
+    def once(self) -> str:
+        """The set of the unlabelled points, each once."""
+        return "U" if self.copies is None else "F"
 
     @property
     def all(self) -> str:
@@ -115,7 +120,8 @@ class Derived(Chain):
 
     def primal(self, *terms: Formula, over: Sequence[Symbol] = (), conditions: Sequence[Condition] = ()) -> Line:
         """A line of the primal: some terms besides the regularizer, and the constants so far."""
-        balance = Condition(Quotient(Sum("i", "F", self.output("i")), size), "=", c)
+        outputs, size = Sum("i", self.once, self.output("i")), Symbol(f"|{self.once}|")
+        balance = Condition(Quotient(outputs, size), "=", c)
         under = (*([balance] if self.balanced else []), *conditions)
         found = (w, *([b] if self.has_bias else []), *over)
         return Line(total([self.regularizer, *terms, self.rest]), "", (*self.outer, ("min", found)), under)

@@ -390,7 +390,7 @@ class Setting:
         point.values |= {("y", i): sign for i, sign in zip(L + U, signs, strict=False)}
         straight = [i for name in "LU" if name not in self.tangents for i in sets[name]]
         point.values |= {("l", i): int(i in L) for i in L + U}
-        point.values |= {("β", i): 0 for i in (0, *straight)} | {("|F|",): others}
+        point.values |= {("β", i): 0 for i in (0, *straight)} | {("|F|",): others, ("|U|",): len(U)}
         x = Symbol("x", is_vector=True)
         for i in first:  # multiples of their number, whose mean has no fractions
             point.values["x", i] = others * x[i].value(point)
