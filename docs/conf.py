@@ -53,6 +53,7 @@ html_theme_options = {
     "show_toc_level": 2,
     "navigation_with_keys": False,
     "header_links_before_dropdown": 5,
+    "navbar_align": "left",
     "footer_start": ["copyright"],
     "footer_end": [],
 }
