@@ -93,16 +93,18 @@ def test_sheets_are_graded_by_the_command_line(tmp_path, capsys):
     count = filled(one, good)
     calls = [f"\nct.papers.grade({item.paper!r}, {item.number!r}, answer)" for item in one.statements]
     broken = {1: "raise ValueError('no idea')", 3: "nothing = 1", 2: "def answer(q):\n    return np.zeros((3, 17))"}
+    broken[4] = "import sys\nanswer = ct.papers.Grade(True, 'mine is right')\nsys.exit()"
     broken = {place: source + calls[place] for place, source in broken.items()}
     filled(one, bad, broken.get)
     assert main(["verify", "--lesson", "2", "--grade", str(good), str(bad), "--seed", "3"]) == 0
     text = capsys.readouterr().out
     assert f"good.ipynb: {count} of {count} right" in text
-    assert f"bad.ipynb: {count - 3} of {count} right" in text
+    assert f"bad.ipynb: {count - 4} of {count} right" in text
     for said in (
         "the cell raises ValueError: no idea",
         "the cell raises NameError: name 'answer' is not defined",
         "q.z, q.s, and the answer does not",
+        "SystemExit",
     ):
         assert text.count(said) == 1
     other.write_text("{}", encoding="utf-8")

@@ -193,31 +193,36 @@ class Lesson:
         for _, made in self.derivations:
             steps = range(1, len(made) + 1)
             graders |= {f"{made.title}, step {k}": partial(made.grade, k, seed=seed) for k in steps}
-        answers, missing = run_cells(path), Grade(False, "no cell grades it")
-        found = {name: answers.get(name, missing) for name in graders}
-        return [(name, one if isinstance(one, Grade) else graders[name](one)) for name, one in found.items()]
+        found, answers = [], run_cells(path)
+        for name, graded in graders.items():
+            answer, failure = answers.get(name, (None, "no cell grades it"))
+            found.append((name, Grade(False, failure) if failure else graded(answer)))
+        return found
 
 
-def run_cells(path: str | Path) -> dict[str, Any]:
-    """Run a notebook; for each cell that grades an answer, by what it is of, the answer, or the grade if it fails."""
+def run_cells(path: str | Path) -> dict[str, tuple[Any, str]]:
+    """Run a notebook; for each cell that grades an answer, by what it is of, the answer, and how the cell failed."""
     try:
         cells = json.loads(Path(path).read_text(encoding="utf-8"))["cells"]
         sources = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ValueError(f"{str(path)!r} is not a notebook: {error}") from None
-    found: dict[str, Any] = {}
+    found: dict[str, tuple[Any, str]] = {}
     names: dict[str, Any] = {"__name__": "__main__"}
     for source in sources:
         names.pop("answer", None)
+        failure = ""
         try:
             with redirect_stdout(io.StringIO()):
                 exec(source, names)
-            answer = names.get("answer")
-        except Exception as error:  # what a student has written may raise anything
-            answer = Grade(False, f"the cell raises {type(error).__name__}: {error}")
+        except (Exception, SystemExit) as error:  # what a student has written may raise anything
+            failure = f"the cell raises {type(error).__name__}: {error}"
         if called := re.search(r"""papers\.grade\(["'](\w+)["'], ["']([^"']+)["']|derivation\.grade\((\d+)""", source):
             title = getattr(names.get("derivation"), "title", "")
-            found[f"{title}, step {called[3]}" if called[3] else f"{called[1]} {called[2]}"] = answer
+            found[f"{title}, step {called[3]}" if called[3] else f"{called[1]} {called[2]}"] = (
+                names.get("answer"),
+                failure,
+            )
     return found
 
 
