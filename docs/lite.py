@@ -14,11 +14,15 @@ import tempfile
 import tomllib
 from pathlib import Path
 
-from convex_tsvm.verification.report import code_cell, write_notebook
-from convex_tsvm.verification.statements.course import LESSONS
+from lessons import write_lessons
+
+from convex_tsvm.verification.report import code_cell
 
 ROOT = Path(__file__).parents[1]
 SITE = ROOT / "docs" / "_lite"
+
+#: The name of Pyodide's kernel in JupyterLite.
+KERNEL = "python"
 
 #: Dependencies that are left out, and those of another name in Pyodide's distribution.
 LEFT_OUT, RENAMED = {"numba", "psutil", "scs", "highspy"}, {"cvxpy": "cvxpy-base"}
@@ -36,15 +40,6 @@ def install_cell():
     )
 
 
-def write_notebooks(folder):
-    """Write the sheets and keys of all lessons, each after the cell that installs."""
-    for lesson in LESSONS:
-        for name, exercise in (("sheet", True), ("key", False)):
-            title, *cells = lesson.sheet(exercise=exercise)
-            path = folder / f"lesson{lesson.number}_{name}.ipynb"
-            write_notebook([title, install_cell(), *cells], path, kernel="python")  # Pyodide's, by its name there
-
-
 def main():
     """Build the wheel, the notebooks and the site."""
     with tempfile.TemporaryDirectory() as place:
@@ -52,7 +47,7 @@ def main():
         notebooks.mkdir()
         pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", wheels, ROOT]
         subprocess.run(pip, check=True)
-        write_notebooks(notebooks)
+        write_lessons(notebooks, install_cell(), kernel=KERNEL)
         (wheel,) = wheels.glob("convex_tsvm-*.whl")
         lite = [sys.executable, "-m", "jupyterlite_core", "build", "--lite-dir", place, "--output-dir", SITE]
         subprocess.run([*lite, "--contents", notebooks, "--piplite-wheels", wheel], check=True, cwd=place)

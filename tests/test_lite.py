@@ -22,7 +22,8 @@ pandas 3.0.2, rich 14.3.3, scikit-learn 1.8.0, scipy 1.18.0, threadpoolctl 3.6.0
 def test_notebooks_install_what_pyodide_has(tmp_path, monkeypatch):
     """Each sheet and key, after its title; with the wheel beside it, whose own requirements are not asked for."""
     monkeypatch.syspath_prepend(str(DOCS))
-    importlib.import_module("lite").write_notebooks(tmp_path)
+    lite = importlib.import_module("lite")
+    lite.write_lessons(tmp_path, lite.install_cell(), kernel=lite.KERNEL)
     assert len(list(tmp_path.glob("*.ipynb"))) == 2 * len(LESSONS)
     known = {one.split()[0] for one in PYODIDE.split(",")}
     for path in tmp_path.glob("*.ipynb"):

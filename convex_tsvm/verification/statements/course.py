@@ -324,7 +324,8 @@ def redrawn(quantities: Any, rng: np.random.Generator) -> Any:
     if problem is None:
         return quantities
     if isinstance(problem.kernel, Precomputed):  # as if points had two features more
-        X = problem.gram * RBF(1.0)(*[0.5 * rng.normal(size=(problem.n, 2))] * 2)
+        added = 0.5 * rng.normal(size=(problem.n, 2))
+        X = problem.gram * RBF(1.0)(added, added)
     else:
         X = problem.X + 0.3 * problem.X.std(axis=0) * rng.normal(size=problem.X.shape)
     cost = rng.uniform(0.7, 1.4) * problem.cost
